@@ -30,8 +30,8 @@ type StoreFailure struct {
 	Why   string    `json:"why"`
 }
 
-// LastStoreFailure returns the last failure that was noted. It fails with fs.ErrNotExist if there is
-// none.
+// LastStoreFailure returns the last failure that was noted. It fails with fs.ErrNotExist if there
+// is none.
 func LastStoreFailure(getenv func(string) string) (StoreFailure, error) {
 	path, err := config.StoreFailureFile(getenv)
 	if err != nil {
@@ -55,26 +55,27 @@ func LastStoreFailure(getenv func(string) string) (StoreFailure, error) {
 
 // storeDown reports whether the store failed so short a time ago that it is not tried. A note from
 // the future counts as none: the clock was set back.
-func (c *call) storeDown(s config.Store, now time.Time) bool {
-	f, err := LastStoreFailure(c.env.Own)
+func (f *found) storeDown(s config.Store, now time.Time) bool {
+	last, err := LastStoreFailure(f.env.Own)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			c.log.fault("read the store's last failure", err)
+			f.log.fault("read the store's last failure", err)
 		}
 		return false
 	}
-	passed := now.Sub(f.When)
-	return f.Store == s.Shown() && passed >= 0 && passed < storePause
+	passed := now.Sub(last.When)
+	return last.Store == s.Shown() && passed >= 0 && passed < storePause
 }
 
 // noteStoreDown notes that the store has failed.
-func (c *call) noteStoreDown(s config.Store, now time.Time, why error) {
-	if err := c.writeStoreFailure(StoreFailure{Store: s.Shown(), When: now.Round(0), Why: StoreError(why, s)}); err != nil {
-		c.log.fault("note the store's failure", err)
+func (f *found) noteStoreDown(s config.Store, now time.Time, why error) {
+	if err := f.writeStoreFailure(StoreFailure{Store: s.Shown(), When: now.Round(0), Why: StoreError(why, s)}); err != nil {
+		f.log.fault("note the store's failure", err)
 	}
 }
 
-// StoreError returns the error of a store, without the URL and key, in characters that do nothing to a terminal.
+// StoreError returns the error of a store, without the URL and key, in characters that do nothing
+// to a terminal.
 func StoreError(err error, s config.Store) string {
 	text := err.Error()
 	for _, secret := range []string{s.URL, s.Key} {
@@ -93,12 +94,12 @@ func StoreError(err error, s config.Store) string {
 
 // writeStoreFailure replaces the note by another file, so that no reader sees a part of it and no
 // link is followed.
-func (c *call) writeStoreFailure(f StoreFailure) error {
-	path, err := config.StoreFailureFile(c.env.Own)
+func (f *found) writeStoreFailure(failure StoreFailure) error {
+	path, err := config.StoreFailureFile(f.env.Own)
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(f)
+	text, err := json.Marshal(failure)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 
 func TestStoreIsNotTriedAfterAFailure(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
-	c := &call{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, log: &log{}}
+	c := &found{asked: &asked{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, log: &log{}}}
 	store := config.Store{URL: "s3://u:secret@host/db", Key: "the-key"}
 	now := time.Date(2026, 11, 22, 16, 0, 0, 0, time.UTC)
 	if c.storeDown(store, now) {
@@ -77,7 +77,7 @@ func TestStoreFailureCannotBeRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := t.TempDir()
-			c := &call{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, log: &log{}}
+			c := &found{asked: &asked{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, log: &log{}}}
 			path := filepath.Join(state, "reprise", "store-failure.json")
 			toolbox.Write(t, filepath.Join(state, "reprise", "other"), "")
 			if err := prepare(t, path); err != nil {
@@ -108,7 +108,7 @@ func TestStoreFailureCannotBeWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	toolbox.Write(t, file, "")
 	for _, environ := range [][]string{nil, {"XDG_STATE_HOME=" + file}} {
-		c := &call{env: Env{Environ: environ}, log: &log{}}
+		c := &found{asked: &asked{env: Env{Environ: environ}, log: &log{}}}
 		c.noteStoreDown(config.Store{URL: "s3://bucket"}, time.Now(), errors.New("refused"))
 		if c.storeDown(config.Store{URL: "s3://bucket"}, time.Now()) {
 			t.Error("it is down")

@@ -13,77 +13,87 @@ import (
 type book interface {
 	// key returns the key for digests of prompts and guards.
 	key() prompt.Key
-	// own returns a fact of this machine that sessions are compared by, "" if sessions can come from other machines.
+	// own returns a fact of this machine that sessions are compared by, "" if sessions can come
+	// from other machines.
 	own(fact string) string
+	// named says how the chain of a call is named.
+	named(*ledger.Call)
 	// begin decides on the call and records it. It fails with ledger.ErrHeld if the call must wait.
-	begin() error
+	begin(*ledger.Call) (decide.Decision, *ledger.Ticket, error)
 	// preview returns the decision that begin would make, and the chains it would choose from.
-	preview() (decide.Decision, []decide.ChainFacts, error)
+	preview(*ledger.Call) (decide.Decision, []decide.ChainFacts, error)
 	// identity returns what must be equal for machines to share the session, nil if none do.
-	identity() *ledger.Identity
+	identity(*ledger.Call) *ledger.Identity
+	// unshared returns why no other machine can go on with the session, although there is a store.
+	unshared() string
 	// isEarly reports whether a conversation is recorded before its end.
 	isEarly() bool
-	// restore makes the files of the resumed session available. It returns why the resume must be abandoned, "" if it
-	// need not be.
-	restore() reason.Code
-	// fallBack records that a resume is abandoned.
-	fallBack(reason.Code) error
+	// restore makes the files of the resumed session available. It fails with a pass if the resume
+	// must be abandoned.
+	restore(*ledger.Ticket, decide.Decision) error
+	// fallBack records that a resume is abandoned, and returns the ticket of the fresh run.
+	fallBack(*ledger.Ticket, reason.Code) (*ledger.Ticket, error)
 	// finish records the outcome.
-	finish(o *ledger.Outcome, later ...ledger.Turn) error
+	finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) error
 	// close ends the connections, before this process becomes another program.
 	close()
 }
 
 // A localBook is the ledger of this machine.
-type localBook struct{ *call }
+type localBook struct {
+	ledger *timedLedger
+	why    string // it is used although there is a store
+}
 
-func (c localBook) key() prompt.Key { return c.ledger.Key() }
+func (b *localBook) key() prompt.Key { return b.ledger.Key() }
 
-func (c localBook) own(fact string) string { return fact }
+func (b *localBook) own(fact string) string { return fact }
+
+func (b *localBook) named(*ledger.Call) {}
 
 // begin is ledger.Begin within the ledger's time. Waits for a session do not count.
-func (c localBook) begin() error {
+func (b *localBook) begin(r *ledger.Call) (decide.Decision, *ledger.Ticket, error) {
 	type begun struct {
 		decision decide.Decision
 		ticket   *ledger.Ticket
 	}
-	c.record.Unshared = c.unshared
-	before := c.ledgerTime
-	b, err := inTime(c.call, func() (b begun, err error) {
-		b.decision, b.ticket, err = ledger.Begin(c.ledger, c.record)
-		return b, err
+	r.Unshared = b.why
+	before := b.ledger.spent
+	got, err := inTime(b.ledger, func() (got begun, err error) {
+		got.decision, got.ticket, err = ledger.Begin(b.ledger.Ledger, r)
+		return got, err
 	})
 	if errors.Is(err, ledger.ErrHeld) {
-		c.ledgerTime = before
+		b.ledger.spent = before
 	}
-	c.decision, c.ticket = b.decision, b.ticket
-	return err
+	return got.decision, got.ticket, err
 }
 
-func (c localBook) preview() (decide.Decision, []decide.ChainFacts, error) {
-	return c.ledger.Preview(c.record)
+func (b *localBook) preview(r *ledger.Call) (decide.Decision, []decide.ChainFacts, error) {
+	return b.ledger.Preview(r)
 }
 
-func (c localBook) identity() *ledger.Identity { return nil }
+func (b *localBook) identity(*ledger.Call) *ledger.Identity { return nil }
 
-func (c localBook) isEarly() bool { return true }
+func (b *localBook) unshared() string { return b.why }
 
-func (c localBook) restore() reason.Code { return "" }
+func (b *localBook) isEarly() bool { return true }
+
+func (b *localBook) restore(*ledger.Ticket, decide.Decision) error { return nil }
 
 // fallBack is FallBack within the ledger's time.
-func (c localBook) fallBack(why reason.Code) error {
-	ticket := *c.ticket // work that is left behind goes on with it
-	_, err := inTime(c.call, func() (none struct{}, err error) { return none, c.ledger.FallBack(&ticket, why) })
+func (b *localBook) fallBack(t *ledger.Ticket, why reason.Code) (*ledger.Ticket, error) {
+	fresh := *t // work that is left behind goes on with it
+	err := b.ledger.do(func() error { return b.ledger.FallBack(&fresh, why) })
 	if errors.Is(err, errSlow) {
-		c.ticket.GiveUp(why)
-	} else {
-		c.ticket = &ticket
+		t.GiveUp(why)
+		return t, err
 	}
-	return err
+	return &fresh, err
 }
 
-func (c localBook) finish(o *ledger.Outcome, later ...ledger.Turn) error {
-	return c.ledger.Finish(c.ticket, o, later...)
+func (b *localBook) finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) error {
+	return b.ledger.Finish(t, o, later...)
 }
 
-func (c localBook) close() {}
+func (b *localBook) close() {}

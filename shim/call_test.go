@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"errors"
 	"testing"
 
 	"reprise/rewrite/reason"
@@ -8,13 +9,15 @@ import (
 
 // Where our own code breaks down before the tool runs, the real binary runs.
 func TestBreakingDownBefore(t *testing.T) {
-	c := &call{log: &log{}}
-	fine := func() reason.Code { return "" }
-	broken := func() reason.Code { panic("a bug of ours") }
-	if why := c.runSteps(fine, broken, fine); why != reason.Fault || c.failed == nil {
-		t.Errorf("%q, %v", why, c.failed)
+	a := &asked{log: &log{}}
+	err := a.safely(func() error { panic("a bug of ours") })
+	if p := passOf(err); p.why != reason.Fault || p.failed == nil {
+		t.Errorf("%q, %v", p.why, p.failed)
 	}
-	if reason := c.runSteps(fine, fine); reason != "" {
-		t.Errorf("%q", reason)
+	if err := a.safely(func() error { return nil }); err != nil {
+		t.Errorf("%v", err)
+	}
+	if p := passOf(errors.New("another error")); p.why != reason.Fault {
+		t.Errorf("%q", p.why)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/work"
 	"reprise/test/gitrepo"
 )
 
@@ -48,8 +49,8 @@ func TestEvidence(t *testing.T) {
 
 // In the jobs of these sets runs change files. Under a constant task they may join two jobs of one template.
 func TestWork(t *testing.T) {
-	defer func(d time.Duration) { workTimeout = d }(workTimeout)
-	workTimeout = time.Minute
+	defer func(d time.Duration) { work.Timeout = d }(work.Timeout)
+	work.Timeout = time.Minute
 	task := map[string]string{"REPRISE_TASK": "job"}
 	for _, tt := range []struct {
 		name, file    string
@@ -137,14 +138,14 @@ func (sum *score) check(t *testing.T, wrong, wanted int) {
 	}
 }
 
-// A decided call is a decision and the session that the call ran in.
-type decided struct {
+// A sequenceEnd is a decision and the session that the call ran in.
+type sequenceEnd struct {
 	decide.Decision
 	session string
 }
 
 // decisions plays the sequence in a ledger of its own, and returns what became of each call.
-func (s sequence) decisions(t *testing.T) (out []decided) {
+func (s sequence) decisions(t *testing.T) (out []sequenceEnd) {
 	t.Helper()
 	l, err := ledger.OpenMemory()
 	if err != nil {
@@ -168,7 +169,7 @@ func (s sequence) decisions(t *testing.T) (out []decided) {
 		d, _, finish := s.begin(t, l, config.Default(), i, now)
 		before := end
 		end = func() { before(); finish() }
-		out = append(out, decided{d, s.session(d, i)})
+		out = append(out, sequenceEnd{d, s.session(d, i)})
 	}
 	end()
 	return out

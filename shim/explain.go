@@ -57,76 +57,89 @@ type Nearest struct {
 // the binary's --help if an option is not known. env.Args is the call's command line, env.Stdin
 // the stdin, env.Stdout the output, nil for a program that reads it.
 func Explain(env Env) Explanation {
-	c := newCall(env)
-	c.preview = true
-	c.search.Behind(binary.OurShims(env.Own, c.name)) // the running program is shimctl
-	e := c.explain()
-	e.Tool = c.name
-	e.Fault = c.failed
-	if t, err := c.target(); err == nil {
-		e.Real = t.Path
-	} else if e.Reason == reason.Fault && e.Fault == nil {
-		e.Fault = fmt.Errorf("find the real %s: %w", c.name, err)
+	a := ask(env)
+	a.preview = true
+	a.search.Behind(binary.OurShims(env.Own, a.name)) // the running program is shimctl
+	off := env.Get("REPRISE_OFF") == "1"
+	f := &found{asked: a}
+	e, err := Explanation{}, passFor(reason.SwitchedOff)
+	if !off {
+		f, err = find(a, nil)
+		if err == nil {
+			e, err = f.explain()
+		}
 	}
-	e.Terminal, e.Other = c.invocation().StdoutTTY, c.other()
+	if err != nil {
+		e = f.unchanged(err)
+	}
+	e.Tool = a.name
+	if real, err := a.search.Program(); err == nil {
+		e.Real = real.Path
+	} else if e.Reason == reason.Fault && e.Fault == nil {
+		e.Fault = fmt.Errorf("find the real %s: %w", a.name, err)
+	}
+	e.Terminal = a.invocation().StdoutTTY
+	if f.line.Mode != "" {
+		e.Other = f.other()
+	}
 	return e
 }
 
-func (c *call) other() *Other {
-	if c.tool == nil || c.env.Get("REPRISE_OFF") == "1" {
-		return nil
-	}
-	in := c.invocation()
-	now := c.parseAs(in).Mode != rewrite.Passthrough
+// other returns the decision for another kind of output.
+func (f *found) other() *Other {
+	in := f.invocation()
+	now := f.parsed(in).Mode != rewrite.Passthrough
 	in.StdoutTTY = !in.StdoutTTY
-	parsed := c.parseAs(in)
-	switch managed := parsed.Mode != rewrite.Passthrough; {
+	line := f.parsed(in)
+	switch managed := line.Mode != rewrite.Passthrough; {
 	case managed == now:
 		return nil
 	case managed:
 		return &Other{Managed: true}
 	}
-	return &Other{Reason: parsed.Reason}
+	return &Other{Reason: line.Reason}
 }
 
-func (c *call) explain() Explanation {
-	pass := func(why reason.Code) Explanation {
-		return Explanation{Decision: decide.Decision{Mode: rewrite.Passthrough, Reason: why}, Unknown: c.parsed.Unknown, Unmanaged: c.parsed.Unmanaged,
-			Attempt: rewrite.NoAttempt, Plan: rewrite.Plan{Args: c.env.Args[1:], Whole: true}}
+// unchanged returns the explanation of a call that runs as it was written.
+func (f *found) unchanged(err error) Explanation {
+	p := passOf(err)
+	return Explanation{
+		Decision: decide.Decision{Mode: rewrite.Passthrough, Reason: p.why}, Fault: p.failed, Unknown: f.line.Unknown, Unmanaged: f.line.Unmanaged,
+		Attempt: rewrite.NoAttempt, Plan: rewrite.Plan{Args: f.env.Args[1:], Whole: true},
 	}
-	if c.env.Get("REPRISE_OFF") == "1" {
-		return pass(reason.SwitchedOff)
-	}
-	if reason := c.parse(); reason != "" {
-		return pass(reason)
-	}
-	if reason := c.key(); reason != "" {
-		return pass(reason)
-	}
-	if c.parsed.Mode == rewrite.Observe {
-		e := pass(c.parsed.Reason)
+}
+
+// explain decides as the shim would. It fails with a pass if the call is not managed.
+func (f *found) explain() (Explanation, error) {
+	if f.line.Mode == rewrite.Observe {
+		e := f.unchanged(passFor(f.line.Reason))
 		e.Mode = rewrite.Observe
-		return e
+		return e, nil
 	}
-	if reason := c.readPrompt(); reason != "" {
-		return pass(reason)
-	}
-	d, chains, err := c.book().preview()
+	line, text, err := f.readPrompt()
 	if err != nil {
-		return pass(c.fault("read chains", err))
+		return Explanation{}, err
 	}
-	return c.explainDecision(d, nearest(d, chains))
+	d, err := newDecided(f, line, text, f.started)
+	if err != nil {
+		return Explanation{}, err
+	}
+	decision, chains, err := f.book.preview(d.record)
+	if err != nil {
+		return Explanation{}, f.fault("read chains", err)
+	}
+	d.decision = decision
+	return d.explain(nearest(decision, chains)), nil
 }
 
-func (c *call) explainDecision(d decide.Decision, near *decide.ChainFacts) Explanation {
-	r := c.record
-	c.decision = d
+func (d *decided) explain(near *decide.ChainFacts) Explanation {
+	r := d.record
 	e := Explanation{
-		Decision: d, Shared: c.book().identity(), Unshared: c.unshared,
+		Decision: d.decision, Shared: d.book.identity(r), Unshared: d.book.unshared(),
 		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt,
 		PromptIn: len(r.Prompt.Text), Text: r.Prompt.Footprint().Bytes,
 	}
-	e.Plan = c.plan()
+	e.Plan = d.plan()
 	e.Proof = decide.Proof{}
 	if near != nil {
 		if r.Task == "" || r.Strict {

@@ -15,48 +15,48 @@ import (
 // stat is os.Stat for a file that can be read. It fails with disk.ErrNotRegular for anything but
 // regular files and directories, which merely opening could change, and for the file that is
 // the call's stdin.
-func (c *call) stat(path string) (fs.FileInfo, error) {
+func (a *asked) stat(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
 		return info, nil
-	case !info.Mode().IsRegular() || c.isStdin(info):
+	case !info.Mode().IsRegular() || a.isStdin(info):
 		return info, disk.ErrNotRegular
 	}
 	return info, nil
 }
 
 // isStdin reports whether a file is the call's stdin, as /dev/stdin can be.
-func (c *call) isStdin(info fs.FileInfo) bool {
-	if c.env.Stdin == nil {
+func (a *asked) isStdin(info fs.FileInfo) bool {
+	if a.env.Stdin == nil {
 		return false
 	}
-	stdin, err := c.env.Stdin.Stat()
+	stdin, err := a.env.Stdin.Stat()
 	return err == nil && os.SameFile(stdin, info)
 }
 
 // checkFiles checks all files that the call's settings depend on before any of them is read. It
-// returns a reason if one of them cannot be read without a change to the tool's input.
-func (c *call) checkFiles() reason.Code {
-	for _, s := range c.parsed.Settings {
+// fails with a pass if one of them cannot be read without a change to the tool's input.
+func (f *found) checkFiles() error {
+	for _, s := range f.line.Settings {
 		if !s.File {
 			continue
 		}
 		for _, path := range s.Paths() {
-			if info, err := c.stat(path); errors.Is(err, disk.ErrNotRegular) || err == nil && info.IsDir() {
-				return reason.Unreadable
+			if info, err := f.stat(path); errors.Is(err, disk.ErrNotRegular) || err == nil && info.IsDir() {
+				return passFor(reason.Unreadable)
 			}
 		}
 	}
-	for _, path := range c.parsed.SettingsFiles {
-		info, err := c.stat(path)
+	for _, path := range f.line.SettingsFiles {
+		info, err := f.stat(path)
 		if errors.Is(err, disk.ErrNotRegular) || err == nil && !info.IsDir() && info.Size() > maxSize(path) {
-			return reason.Unreadable
+			return passFor(reason.Unreadable)
 		}
 	}
-	return ""
+	return nil
 }
 
 // maxSize returns the limit for reading a settings file.
@@ -69,15 +69,15 @@ func maxSize(path string) int64 {
 
 // fileContent returns a file's content for comparison. For a file that is not read, or is
 // larger than max bytes, it returns an identification of the present state instead.
-func (c *call) fileContent(path string, max int64) (content string, present bool) {
-	info, err := c.stat(path)
+func (a *asked) fileContent(path string, max int64) (content string, present bool) {
+	info, err := a.stat(path)
 	switch {
 	case info == nil:
 		return "", !disk.IsAbsent(err)
 	case info.IsDir():
 		return "", false
 	case !info.Mode().IsRegular():
-		return c.unique(), true
+		return a.unique(), true
 	case err == nil:
 		if text, err := disk.Read(path, max); err == nil {
 			return "content " + text, true
@@ -88,7 +88,7 @@ func (c *call) fileContent(path string, max int64) (content string, present bool
 
 // unique returns a text that no other call has. It stands for what cannot be known, so that it
 // differs from every other call's.
-func (c *call) unique() string { return fmt.Sprint(os.Getpid(), " ", c.started.UnixNano()) }
+func (a *asked) unique() string { return fmt.Sprint(os.Getpid(), " ", a.started.UnixNano()) }
 
 // identity identifies the present state of a file without reading it.
 func identity(info fs.FileInfo) string {

@@ -53,13 +53,13 @@ func TestFilesThatAreNotRegular(t *testing.T) {
 		if err := put(path); err != nil {
 			t.Fatal(err)
 		}
-		c := &call{env: Env{Stdin: stdin}}
-		c.parsed.Settings = []rewrite.Setting{{Name: "--x", Value: "{}"}, {Name: "--mcp-config", Value: `{"a":1}` + "\x00" + path, File: true}}
-		if got := c.checkFiles(); got != want.named {
+		c := &found{asked: &asked{env: Env{Stdin: stdin}}}
+		c.line.Settings = []rewrite.Setting{{Name: "--x", Value: "{}"}, {Name: "--mcp-config", Value: `{"a":1}` + "\x00" + path, File: true}}
+		if got := whyOf(c.checkFiles()); got != want.named {
 			t.Errorf("%s, named by the caller: %q, want %q", what, got, want.named)
 		}
-		c.parsed.Settings, c.parsed.SettingsFiles = nil, []string{path}
-		if got := c.checkFiles(); got != want.settings {
+		c.line.Settings, c.line.SettingsFiles = nil, []string{path}
+		if got := whyOf(c.checkFiles()); got != want.settings {
 			t.Errorf("%s, in the place of settings: %q, want %q", what, got, want.settings)
 		}
 	}
@@ -72,9 +72,9 @@ func TestContentOfAnything(t *testing.T) {
 		if err := put(path); err != nil {
 			t.Fatal(err)
 		}
-		c := &call{}
+		c := &asked{}
 		content, present := c.fileContent(path, disk.MaxSettings)
-		again, _ := (&call{started: c.started.Add(1)}).fileContent(path, disk.MaxSettings)
+		again, _ := (&asked{started: c.started.Add(1)}).fileContent(path, disk.MaxSettings)
 		absent := what == "nothing" || what == "a broken link" || what == "a directory"
 		unknown := what == "a FIFO" || what == "a link to zeros"
 		if what == "a link to stdin" {
@@ -84,7 +84,7 @@ func TestContentOfAnything(t *testing.T) {
 			t.Errorf("%s: %q, then %q, present: %v", what, content, again, present)
 		}
 	}
-	if _, present := (&call{}).fileContent(strings.Repeat(`{"a":1}`, 10_000), disk.MaxSettings); present {
+	if _, present := (&asked{}).fileContent(strings.Repeat(`{"a":1}`, 10_000), disk.MaxSettings); present {
 		t.Error("a text that is no path is a file")
 	}
 }
@@ -103,4 +103,12 @@ func TestReadRegularStopsAtItsLimit(t *testing.T) {
 	if _, err := disk.Read("/dev/zero", 4); !errors.Is(err, disk.ErrNotRegular) {
 		t.Error(err)
 	}
+}
+
+// whyOf returns the reason of a pass, "" for none.
+func whyOf(err error) reason.Code {
+	if err == nil {
+		return ""
+	}
+	return passOf(err).why
 }

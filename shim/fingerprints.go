@@ -25,9 +25,10 @@ const (
 const fingerprintSize = 8
 
 // fingerprints digests everything that must be equal. Settings can contain system prompts and
-// variables credentials, so only names and keyed digests are kept.
-func (c *call) fingerprints() decide.Fingerprints {
-	digest := c.digester()
+// variables credentials, so only names and keyed digests are kept. named says that the chain has a
+// task.
+func (f *found) fingerprints(line rewrite.Call, unset []string, named bool) decide.Fingerprints {
+	digest := f.digester()
 	var settings, auth []decide.Digest
 	add := func(guard reason.Code, name, value string) {
 		if guard == "" {
@@ -40,59 +41,59 @@ func (c *call) fingerprints() decide.Fingerprints {
 			settings = append(settings, d)
 		}
 	}
-	for _, s := range c.parsed.Settings {
+	for _, s := range line.Settings {
 		value := s.Value
 		if s.File {
 			for _, path := range s.Paths() {
-				if content, present := c.fileContent(path, disk.MaxSettings); present {
+				if content, present := f.fileContent(path, disk.MaxSettings); present {
 					value += "\x00" + content
 				}
 			}
 		}
 		add(s.Guard, s.Name, value)
 	}
-	for _, s := range rewrite.Environment(c.tool, variables.Unset(c.env.Environ, c.unset...), c.record.Task != "") {
+	for _, s := range rewrite.Environment(f.tool, variables.Unset(f.env.Environ, unset...), named) {
 		if strings.HasSuffix(s.Name, "_FILE_DESCRIPTOR") { // the credential cannot be read, so it counts as another one
-			s.Value = c.unique()
+			s.Value = f.unique()
 		}
 		add(s.Guard, s.Name, s.Value)
 	}
-	for _, name := range c.unset {
+	for _, name := range unset {
 		add(reason.SettingsChanged, "unset "+name, "")
 	}
-	c.watched(add)
-	add(reason.DirectoryReplaced, "directory", c.book().own(disk.DirectoryID(c.record.Cwd)))
-	add(reason.UserChanged, "uid", c.book().own(strconv.Itoa(os.Getuid())))
+	f.watched(line, add)
+	add(reason.DirectoryReplaced, "directory", f.book.own(disk.DirectoryID(f.cwd)))
+	add(reason.UserChanged, "uid", f.book.own(strconv.Itoa(os.Getuid())))
 	return decide.Fingerprints{
 		Settings: decide.NewDigests(settings), Auth: decide.NewDigests(auth),
-		Model: c.parsed.Model, Runtime: c.runtime(),
+		Model: line.Model, Runtime: f.runtime(),
 	}
 }
 
-// place returns a directory's place in the repository's history, zero if it is in none.
-func (c *call) place(dir string) decide.Place {
-	repo, err := git.Find(dir)
+// place returns the working directory's place in the repository's history, zero if it is in none.
+func (f *found) place() decide.Place {
+	repo, err := git.Find(f.cwd)
 	if err != nil {
 		return decide.Place{}
 	}
-	digest := c.digester()
-	branch, commit := repo.Head(c.env.Environ)
+	digest := f.digester()
+	branch, commit := repo.Head(f.env.Environ)
 	return decide.Place{
-		Repository: digest("repository " + repo.Root + "\x00" + c.book().own(disk.DirectoryID(repo.Dir)) + "\x00" + repo.Remotes()), Branch: digest("branch " + branch), Head: commit,
+		Repository: digest("repository " + repo.Root + "\x00" + f.book.own(disk.DirectoryID(repo.Dir)) + "\x00" + repo.Remotes()), Branch: digest("branch " + branch), Head: commit,
 	}
 }
 
 // runtime identifies the tool's program: the file, or the version if other machines have it too.
-func (c *call) runtime() string {
-	if own := c.book().own(c.real.Fingerprint()); own != "" {
+func (f *found) runtime() string {
+	if own := f.book.own(f.real.Fingerprint()); own != "" {
 		return own
 	}
-	return c.name + " " + c.real.Version()
+	return f.name + " " + f.real.Version()
 }
 
 // digester returns a function that returns a text's keyed digest in hex.
-func (c *call) digester() func(string) string {
-	digest := c.book().key().Digester()
+func (f *found) digester() func(string) string {
+	digest := f.book.key().Digester()
 	return func(text string) string {
 		d := digest(text)
 		return hex.EncodeToString(d[:fingerprintSize])
@@ -100,14 +101,14 @@ func (c *call) digester() func(string) string {
 }
 
 // watched adds the files that the tool reads by itself, and those that instructions import.
-func (c *call) watched(add func(guard reason.Code, name, value string)) {
+func (f *found) watched(line rewrite.Call, add func(guard reason.Code, name, value string)) {
 	seen, left := map[string]bool{}, int64(maxWatchedBytes)
 	var read func(w rewrite.Watch, path string, name func() string)
 	read = func(w rewrite.Watch, path string, name func() string) {
 		if seen[path] || len(seen) > maxWatched {
 			return
 		}
-		content, present := c.fileContent(path, min(disk.MaxSettings, left))
+		content, present := f.fileContent(path, min(disk.MaxSettings, left))
 		if !present {
 			return
 		}
@@ -119,15 +120,15 @@ func (c *call) watched(add func(guard reason.Code, name, value string)) {
 		}
 		for _, imported := range rewrite.Imports(content) {
 			if rest, found := strings.CutPrefix(imported, "~/"); found {
-				imported = filepath.Join(c.env.Get("HOME"), rest)
+				imported = filepath.Join(f.env.Get("HOME"), rest)
 			}
 			read(w, disk.Absolute(filepath.Dir(path), imported), func() string { return imported })
 		}
 	}
 	found := directories{}
-	for _, w := range c.parsed.Watched {
-		for _, path := range found.paths(w, c.record.Cwd) {
-			read(w, path, func() string { return watchedName(w, path, c.record.Cwd) })
+	for _, w := range line.Watched {
+		for _, path := range found.paths(w, f.cwd) {
+			read(w, path, func() string { return watchedName(w, path, f.cwd) })
 		}
 	}
 }

@@ -22,25 +22,25 @@ import (
 )
 
 // guarded is a call of claude in a directory, ready for its guards.
-func guarded(t testing.TB, l *ledger.Ledger, dir, home string, environ ...string) *call {
+func guarded(t testing.TB, l *ledger.Ledger, dir, home string, environ ...string) *decided {
 	t.Helper()
 	env := Env{Args: []string{"claude", "-p", "hi"}, Environ: append([]string{"HOME=" + home}, environ...)}
 	tool, _ := rewrite.Lookup("claude")
-	c := &call{env: env, tool: tool, ledger: l}
-	c.parsed = tool.Parse(rewrite.Invocation{Args: env.Args[1:], Env: env.Get})
+	timed := &timedLedger{Ledger: l}
+	f := &found{asked: &asked{env: env, ledger: timed, log: &log{}}, tool: tool, cwd: dir, book: &localBook{ledger: timed}}
+	f.line = tool.Parse(rewrite.Invocation{Args: env.Args[1:], Env: env.Get})
 	info, err := os.Stat(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.real = binary.Program{Path: "/claude/2.1.329", Real: "/claude/2.1.329", Info: info}
-	c.record = &ledger.Call{Record: ledger.Record{Cwd: dir}}
-	return c
+	f.real = binary.Program{Path: "/claude/2.1.329", Real: "/claude/2.1.329", Info: info}
+	return &decided{found: f, record: &ledger.Call{Record: ledger.Record{Cwd: dir}}}
 }
 
 // gather does what the guards add to a call.
-func (c *call) gather() {
-	c.parsed = c.tool.ResolveWithEnv(c.parsed, c.hostEnv(c.record.Cwd))
-	c.guards()
+func (d *decided) gather() {
+	d.line = d.tool.ResolveWithEnv(d.found.line, d.hostEnv())
+	d.addGuards()
 }
 
 func memoryLedger(t testing.TB) *ledger.Ledger {
@@ -102,7 +102,7 @@ func TestWatchedFilesCount(t *testing.T) {
 	}
 }
 
-// A git.repository cannot have the shim read without an end.
+// A repository cannot have the shim read without an end.
 func TestWatchedFilesAreReadUpToALimit(t *testing.T) {
 	dir := t.TempDir()
 	for i := range maxImports {
@@ -115,9 +115,9 @@ func TestWatchedFilesAreReadUpToALimit(t *testing.T) {
 	toolbox.Write(t, dir+"/CLAUDE.md", imports.String())
 	c := guarded(t, memoryLedger(t), dir, dir)
 	read := 0
-	c.parsed.Watched = []rewrite.Watch{{Path: "CLAUDE.md", Guard: reason.InstructionsChanged}}
+	c.line.Watched = []rewrite.Watch{{Path: "CLAUDE.md", Guard: reason.InstructionsChanged}}
 	names := 0
-	c.watched(func(_ reason.Code, _, value string) {
+	c.watched(c.line, func(_ reason.Code, _, value string) {
 		names++
 		read += len(value)
 	})
@@ -185,7 +185,7 @@ func TestDirectoryIDs(t *testing.T) {
 	}
 }
 
-// All guards together, in a git.repository of 60,000 files.
+// All guards together, in a repository of 60,000 files.
 func BenchmarkGuards(b *testing.B) {
 	dir, home := gitrepo.New(b), b.TempDir()
 	for i := range 60_000 {
@@ -231,9 +231,12 @@ func TestGuardsFindTheCaller(t *testing.T) {
 		t.Skip("callers are known on Linux only")
 	}
 	c := guarded(t, memoryLedger(t), t.TempDir(), t.TempDir())
-	c.takePrompt("hi")
+	d, err := newDecided(c.found, c.found.line, "hi", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := caller.Find()
-	if got := c.record.Caller; got.String() == "" || got.String() != want.String() {
+	if got := d.record.Caller; got.String() == "" || got.String() != want.String() {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

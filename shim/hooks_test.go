@@ -154,20 +154,20 @@ func TestHooks(t *testing.T) {
 			toolbox.Write(t, filepath.Join(cwd, "README.md"), "")
 			c := hookCall(t, cwd, home, test.version, in(test.call), in(strings.Join(test.environ, "\x00")))
 			if got := wants(c); got != test.want {
-				t.Errorf("%q, want %q (%s %s)", got, test.want, c.parsed.Mode, c.parsed.Reason)
+				t.Errorf("%q, want %q (%s %s)", got, test.want, c.line.Mode, c.line.Reason)
 			}
 		})
 	}
 }
 
 // hookCall is a call whose environment is known.
-func hookCall(t *testing.T, cwd, home, version, line, environ string) *call {
+func hookCall(t *testing.T, cwd, home, version, line, environ string) *found {
 	t.Helper()
 	t.Chdir(cwd)
 	args := append(strings.Fields(line), "hi")
-	c := &call{env: Env{Args: args, Environ: append([]string{"HOME=" + home}, strings.Split(environ, "\x00")...)}}
+	c := &found{asked: &asked{env: Env{Args: args, Environ: append([]string{"HOME=" + home}, strings.Split(environ, "\x00")...)}}, cwd: cwd}
 	c.tool, _ = rewrite.Lookup(args[0])
-	c.parsed = c.tool.Parse(rewrite.Invocation{Args: args[1:], Env: c.env.Get})
+	c.line = c.tool.Parse(rewrite.Invocation{Args: args[1:], Env: c.env.Get})
 	info, err := os.Stat(cwd)
 	if err != nil {
 		t.Fatal(err)
@@ -176,27 +176,27 @@ func hookCall(t *testing.T, cwd, home, version, line, environ string) *call {
 		version = map[string]string{"claude": "2.1.330", "codex": "0.169.0", "gemini": "0.61.0", "qwen": "0.24.4", "copilot": "1.0.102", "droid": "0.225.2", "opencode": "1.18.33", "kilo": "7.7.9"}[args[0]]
 	}
 	c.real = binary.Program{Path: "/claude/" + version, Real: "/claude/" + version, Info: info}
-	s := c.hostEnv(cwd)
+	s := c.hostEnv()
 	s.Version = version
-	c.parsed = c.tool.ResolveWithEnv(c.parsed, s)
-	if c.parsed.Mode != rewrite.Fresh {
-		t.Fatalf("%s: %s %s", line, c.parsed.Mode, c.parsed.Reason)
+	c.line = c.tool.ResolveWithEnv(c.line, s)
+	if c.line.Mode != rewrite.Fresh {
+		t.Fatalf("%s: %s %s", line, c.line.Mode, c.line.Reason)
 	}
 	return c
 }
 
-func wants(c *call) string {
+func wants(c *found) string {
 	var words []string
-	if c.parsed.KeepPrompt {
+	if c.line.KeepPrompt {
 		words = append(words, wholePrompt)
 	}
-	if c.parsed.HookSet {
+	if c.line.HookSet {
 		words = append(words, fresh)
 	}
 	return strings.Join(words, " ")
 }
 
-// A file that a git.repository puts in the way is not read: the call may have any hook.
+// A file that a repository puts in the way is not read: the call may have any hook.
 func TestHooksOfFilesInTheWay(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"a FIFO":   func(path string) error { return syscall.Mkfifo(path, 0o600) },

@@ -44,6 +44,13 @@ func (l *log) line(level zerolog.Level) *zerolog.Event {
 	return l.logger.WithLevel(level).Str("time", l.now().UTC().Format(time.RFC3339Nano))
 }
 
+// begin has the log write to a file, unless it does.
+func (l *log) begin(path string, debug bool, tool string, now func() time.Time) {
+	if l.path == "" {
+		l.path, l.debug, l.tool, l.now = path, debug, tool, now
+	}
+}
+
 func (l *log) open() {
 	zerolog.ErrorHandler = func(error) {} // the default writes to the caller's stderr
 	l.logger = zerolog.Nop()
@@ -117,9 +124,9 @@ func (l *log) setAside(path string) {
 	l.line(zerolog.WarnLevel).Str("aside", path).Msg("began a new ledger: the old one is of another version")
 }
 
-func (l *log) passthrough(reason reason.Code) {
+func (l *log) passthrough(why reason.Code) {
 	if l.debug {
-		l.line(zerolog.DebugLevel).Str("mode", string(rewrite.Passthrough)).Str("reason", string(reason)).Send()
+		l.line(zerolog.DebugLevel).Str("mode", string(rewrite.Passthrough)).Str("reason", string(why)).Send()
 	}
 }
 
@@ -220,13 +227,13 @@ func mentions(line []byte, c ledger.ChainName) bool {
 }
 
 // printVerbose prints one line about the call on stderr if REPRISE_VERBOSE is 1.
-func (c *call) printVerbose(mode rewrite.Mode, reason reason.Code) {
-	if c.env.Get("REPRISE_VERBOSE") != "1" {
+func (f *found) printVerbose(mode rewrite.Mode, why reason.Code) {
+	if f.env.Get("REPRISE_VERBOSE") != "1" {
 		return
 	}
-	unshared := c.unshared
+	unshared := f.book.unshared()
 	if unshared != "" {
 		unshared = "; not shared: " + unshared
 	}
-	fmt.Fprintf(c.env.Stderr, "reprise: %s: %s (%s)%s\n", c.name, mode, reason, unshared)
+	fmt.Fprintf(f.env.Stderr, "reprise: %s: %s (%s)%s\n", f.name, mode, why, unshared)
 }

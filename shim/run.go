@@ -1,10 +1,11 @@
 package shim
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -13,140 +14,115 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
-	"reprise/shim/binary"
+	"reprise/shim/disk"
 	"reprise/shim/supervise"
 	"reprise/shim/variables"
 
 	"golang.org/x/sys/unix"
 )
 
-// Main carries out the call and returns the exit code. If this process becomes the real
-// binary, Main does not return.
-func Main(env Env) int {
-	supervise.HandleAsCaller()
-	c := newCall(env)
-	if !startPoller() {
-		return c.execReal(nil) // at once: opening any file would end the process
-	}
-	if c.name == binary.Npx {
-		return c.search.Npx()
-	}
-	if env.Get("REPRISE_OFF") == "1" {
-		return c.passthrough(reason.SwitchedOff)
-	}
-	if reason := c.runSteps(c.parse, c.key, c.decide); reason != "" {
-		return c.passthrough(reason)
-	}
-	if c.parsed.Mode == rewrite.Observe {
-		return c.observe()
-	}
-	if c.talk != nil && c.talk.Waits {
-		return c.scout()
-	}
-	return c.run()
+// ran is a run of the tool, and how it ended.
+type ran struct {
+	*decided
+	*supervise.Attempt
+	status supervise.Status
+	early  *early // nil unless turns of a conversation were recorded before the tool's end
 }
-
-// Main runs in the process's first thread. An exec from another thread would lose signals that
-// are pending for the first one, and a tool that another thread has started would be killed
-// when that thread ends.
-func init() { runtime.LockOSThread() }
 
 // run runs the tool as decided, and once more, fresh, if it refuses the resume. It returns the
 // exit code.
-func (c *call) run() int {
+func (d *decided) run() int {
 	var plan rewrite.Plan
-	if reason := c.runSteps(func() reason.Code { plan = c.plan(); return "" }); reason != "" {
-		return c.passthrough(reason)
+	if err := d.safely(func() error { plan = d.plan(); return nil }); err != nil {
+		return d.become(d.found, err)
 	}
-	c.signals.Catch()
-	mode, why := c.decision.Mode, c.decision.Reason
-	lost := c.book().restore()
-	if lost == "" {
-		lost = c.runSteps(func() reason.Code { return c.copySession(plan) })
+	d.signals.Catch()
+	mode, why := d.decision.Mode, d.decision.Reason
+	copied, err := d.bringSession(plan)
+	if err != nil {
+		mode, why = rewrite.Fresh, passOf(err).why
+		d.fallBack(why)
+		plan = d.freshPlan()
 	}
-	if lost != "" {
-		c.fallBack(lost)
-		mode, why, plan = rewrite.Fresh, lost, c.freshPlan()
+	d.printVerbose(mode, why)
+	r, err := d.start(plan)
+	if err != nil || r.Refused() {
+		d.removeUnused(r, copied)
 	}
-	c.printVerbose(mode, why)
-	a, st, err := c.runPlan(plan)
-	if err == nil && a.Refused() && a.Stopped == 0 && (plan.Resume != "" || plan.Trial) && c.parsed.ChosenID != "" {
-		c.copied, _ = c.sessionFile(c.parsed.ChosenID) // it was not there before, and the tool begins no session twice
+	if err == nil && r.refusesResume() {
+		r, err = r.runFresh()
 	}
-	if err != nil || a.Refused() {
-		c.removeCopy()
-	}
-	if err == nil && a.Refused() && a.Stopped == 0 && plan.Resume != "" {
-		a.Close()
-		c.stdin.Again(a.LateStdin)
-		c.fallBack(a.Refusal)
-		c.noteNoResume(a.Refusal)
-		plan = c.freshPlan()
-		a, st, err = c.runPlan(plan)
-	}
-	if err == nil && plan.Trial {
-		a, st, err = c.endTrial(a, st)
+	if err == nil && r.Plan.Trial {
+		r, err = r.endTrial()
 	}
 	if err != nil {
 		// The tool did not start. The attempt to become it will fail with the error that the
 		// caller knows.
-		return c.passthrough(c.fault("start the tool", err))
+		return d.become(d.found, d.fault("start the tool", err))
 	}
-	c.finish(a, st)
-	c.startPrune()
-	return a.Shown(st).Leave()
+	return r.end()
+}
+
+// observe runs a call of a session that the caller manages, or that found the ledger locked. It
+// changes nothing, and records ID and usage.
+func (d *decided) observe() int {
+	d.signals.Catch()
+	d.printVerbose(d.decision.Mode, d.decision.Reason)
+	plan := rewrite.Plan{Args: d.line.Args, Prompt: d.line.Prompt, Whole: true}
+	if d.record.Prompt != nil {
+		plan.Prompt = d.record.Prompt.Text
+	}
+	r, err := d.start(plan)
+	if err != nil {
+		return d.become(d.found, d.fault("start the tool", err))
+	}
+	r.finish()
+	return r.Shown(r.status).Leave()
+}
+
+// end records the run and returns its exit code.
+func (r *ran) end() int {
+	r.finish()
+	r.startPrune()
+	return r.Shown(r.status).Leave()
 }
 
 // plan returns the command line that carries out the decision.
-func (c *call) plan() rewrite.Plan { return c.planFor(newTarget(c.record.Prompt, c.decision)) }
+func (d *decided) plan() rewrite.Plan { return d.planFor(newTarget(d.record.Prompt, d.decision)) }
 
 // freshPlan returns the command line of a run that begins anew, whatever was decided.
-func (c *call) freshPlan() rewrite.Plan { return c.planFor(rewrite.ToFresh(c.record.Prompt.Text)) }
+func (d *decided) freshPlan() rewrite.Plan { return d.planFor(rewrite.ToFresh(d.record.Prompt.Text)) }
 
-func (c *call) planFor(t rewrite.Target) rewrite.Plan {
-	c.parsed.Hour = c.ticket != nil && c.ticket.Hour
-	plan := c.tool.Plan(c.parsed, t.Beginning(c.env.NewID()))
+func (d *decided) planFor(t rewrite.Target) rewrite.Plan {
+	plan := d.tool.Plan(d.runLine(), t.Beginning(d.env.NewID()))
 	plan.WhyWhole = t.Why()
 	if plan.Resume != "" {
-		plan.Least = c.leastFirst(len(plan.Prompt))
+		plan.Least = d.leastFirst(len(plan.Prompt))
 	}
-	plan.Trial = plan.Resume == "" && c.talk == nil && !c.known.Accepts && (len(plan.Env) > 0 || !slices.Equal(plan.Args, c.parsed.Args))
+	added := len(plan.Env) > 0 || !slices.Equal(plan.Args, d.line.Args)
+	plan.Trial = plan.Resume == "" && d.input.talk == nil && !d.known.Accepts && added
 	return plan
 }
 
-// leastFirst returns how long the first request of a run must be that resumes the decision's session with a prompt of sent
-// bytes, 0 if that is not known.
-func (c *call) leastFirst(sent int) int64 {
-	session := c.decision.Session
-	first, err := inTime(c, func() (int64, error) { return c.ledger.FirstPrompt(session) })
-	if err != nil {
-		c.log.fault("read first request", err)
-	}
-	if !rewrite.CountsRequests(first, len(c.record.Prompt.Text)) {
-		return 0
-	}
-	return rewrite.LeastFirst(first, c.decision.Context.Used, sent)
+// runLine returns the command line with what the decision says of the run.
+func (d *decided) runLine() rewrite.Call {
+	line := d.line
+	line.Hour = d.ticket != nil && d.ticket.Hour
+	return line
 }
 
-// endTrial records whether the binary accepts the plan's additions to the call. If the run failed before it was
-// accepted, the call runs once more as the caller wrote it. Only if that gets further was it the additions.
-func (c *call) endTrial(a *supervise.Attempt, st supervise.Status) (*supervise.Attempt, supervise.Status, error) {
-	if !a.Refused() || a.Stopped != 0 {
-		if a.Accepted() {
-			c.learnBinary(c.real.Fingerprint(), func(b *ledger.Binary) { b.Accepts = true })
-		}
-		return a, st, nil
+// leastFirst returns how long the first request of a run must be that resumes the decision's
+// session with a prompt of sent bytes, 0 if that is not known.
+func (d *decided) leastFirst(sent int) int64 {
+	session := d.decision.Session
+	first, err := inTime(d.ledger, func() (int64, error) { return d.ledger.FirstPrompt(session) })
+	if err != nil {
+		d.log.fault("read first request", err)
 	}
-	a.Close()
-	c.stdin.Again(a.LateStdin)
-	c.unset = nil
-	c.parsed.Format = rewrite.StreamJSON // the output is shown as it is in any format
-	a, st, err := c.runPlan(rewrite.Plan{Args: c.parsed.Args, Prompt: c.record.Prompt.Text, Whole: true})
-	if err == nil && (st == supervise.Status{} || a.Accepted()) {
-		c.learnBinary(c.real.Fingerprint(), func(b *ledger.Binary) { b.Refuses = true })
-		c.fallBack(reason.AddedRefused)
+	if !rewrite.CountsRequests(first, len(d.record.Prompt.Text)) {
+		return 0
 	}
-	return a, st, err
+	return rewrite.LeastFirst(first, d.decision.Context.Used, sent)
 }
 
 // newTarget returns the target of the decision: a fresh session, or one to be resumed or forked.
@@ -162,107 +138,164 @@ func newTarget(prompt *prompt.Prompt, d decide.Decision) rewrite.Target {
 	return rewrite.ToFresh(prompt.Text)
 }
 
-// runPlan runs the tool as planned. It fails if the tool cannot be started.
-func (c *call) runPlan(plan rewrite.Plan) (*supervise.Attempt, supervise.Status, error) {
-	in, err := c.stdin.ForRun(plan)
-	if err != nil {
-		return nil, supervise.Status{}, err
+// bringSession brings the resumed session from a store, and copies it if the tool makes no copy
+// itself. It returns the copy's path, and fails with a pass if the resume must be abandoned.
+func (d *decided) bringSession(plan rewrite.Plan) (copied string, err error) {
+	if err := d.book.restore(d.ticket, d.decision); err != nil || !plan.WriteCopy {
+		return "", err
 	}
-	defer in.Close(c.env.Stdin)
+	err = d.safely(func() (err error) {
+		copied, err = d.sessions().Copy(plan, d.env.Now())
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return passFor(reason.SessionGone)
+		case err != nil:
+			d.log.fault("copy session", err)
+			return passFor(reason.RefusedBroken)
+		}
+		return nil
+	})
+	return copied, err
+}
+
+// removeUnused removes the session that a run has not taken: the copy, or the session of an ID that
+// the caller chose. That was not there before, and the tool begins no session twice.
+func (d *decided) removeUnused(r *ran, file string) {
+	if r != nil && r.Stopped == 0 && (r.Plan.Resume != "" || r.Plan.Trial) && d.line.ChosenID != "" {
+		file, _ = d.sessions().Find(d.line.ChosenID)
+	}
+	if file == "" {
+		return
+	}
+	if err := os.Remove(file); err != nil && !disk.IsAbsent(err) {
+		d.log.fault("remove copy of session", err)
+	}
+}
+
+// fallBack records that a resume is abandoned.
+func (d *decided) fallBack(why reason.Code) {
+	d.log.refused(d.decision, why)
+	var err error
+	if d.ticket, err = d.book.fallBack(d.ticket, why); err != nil {
+		d.log.fault("record refusal", err)
+	}
+}
+
+// refusesResume reports whether the tool has refused to resume the session.
+func (r *ran) refusesResume() bool { return r.Refused() && r.Stopped == 0 && r.Plan.Resume != "" }
+
+// runFresh runs the tool once more, in a new session.
+func (r *ran) runFresh() (*ran, error) {
+	r.Close()
+	r.input.Again(r.LateStdin)
+	r.fallBack(r.Refusal)
+	r.noteNoResume(r.Refusal)
+	return r.start(r.freshPlan())
+}
+
+// endTrial records whether the binary accepts the plan's additions to the call. If the run failed
+// before it was accepted, the call runs once more as the caller wrote it. Only if that gets further
+// was it the additions.
+func (r *ran) endTrial() (*ran, error) {
+	if !r.Refused() || r.Stopped != 0 {
+		if r.Accepted() {
+			r.learnBinary(r.real.Fingerprint(), func(b *ledger.Binary) { b.Accepts = true })
+		}
+		return r, nil
+	}
+	r.Close()
+	r.input.Again(r.LateStdin)
+	d := *r.decided
+	d.unset, d.line.Format = nil, rewrite.StreamJSON // the output is shown as it is in any format
+	plain, err := d.start(rewrite.Plan{Args: d.line.Args, Prompt: d.record.Prompt.Text, Whole: true})
+	if err == nil && (plain.status == supervise.Status{} || plain.Accepted()) {
+		d.learnBinary(d.real.Fingerprint(), func(b *ledger.Binary) { b.Refuses = true })
+		d.fallBack(reason.AddedRefused)
+	}
+	return plain, err
+}
+
+// start runs the tool as planned, up to its end. It fails if the tool cannot be started.
+func (d *decided) start(plan rewrite.Plan) (*ran, error) {
+	in, err := d.input.ForRun(plan)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close(d.env.Stdin)
 	plan, remove, err := supervise.WithScratch(plan)
 	if err != nil {
-		return nil, supervise.Status{}, err
+		return nil, err
 	}
 	defer func() {
 		if err := remove(); err != nil {
-			c.log.fault("remove scratch directory", err)
+			d.log.fault("remove scratch directory", err)
 		}
 	}()
-	plan.Started = c.env.Now().UnixMilli()
-	a := &supervise.Attempt{
-		Plan: plan, Tool: c.tool, Fault: c.log.fault, Signals: c.signals, Input: in,
-		FinishEarly: c.finishEarly,
-	}
-	if c.ticket == nil {
-		a.Stream = c.tool.Stream(c.parsed, plan, "")
-		in.Talk.Scout = func() bool { return c.opened(a) }
+	plan.Started = d.env.Now().UnixMilli()
+	r := &ran{decided: d, Attempt: &supervise.Attempt{
+		Plan: plan, Tool: d.tool, Fault: d.log.fault, Signals: d.signals, Input: in,
+	}}
+	r.FinishEarly = r.finishEarly
+	if d.ticket == nil {
+		r.Stream = d.tool.Stream(d.runLine(), plan, "")
+		in.Talk.Scout = r.opened
 	} else {
-		a.Stream, a.Pinned = c.tool.Stream(c.parsed, plan, c.ticket.Totals), c.pin
+		r.Stream, r.Pinned = d.tool.Stream(d.runLine(), plan, d.ticket.Totals), r.pin
 	}
-	if id := c.resumed(plan); id != "" {
-		if a.Sweep = c.sweeper(id); a.Sweep != nil {
-			a.Sweep()
-			defer a.Sweep()
+	defer r.sweepOrphans()()
+	args := append([]string{d.env.Args[0]}, plan.Args...)
+	files := [3]*os.File{in.File, d.env.Stdout, d.env.Stderr}
+	r.status, err = r.Run(d.real.Path, args, d.environ(plan), files, d.config.GateTimeout)
+	if err == nil && !r.Refused() && in.End > 0 {
+		// The next program of the caller's group reads on where the tool would have left the file.
+		if _, err := unix.Seek(int(d.env.Stdin.Fd()), in.End, io.SeekStart); err != nil {
+			d.log.fault("move to the end of stdin", err)
 		}
-	} else if c.parsed.Mode == rewrite.Observe {
-		// If the caller has asked for the latest session, only the run shows which one that is.
-		defer func() {
-			if sweep := c.sweeper(a.Stream.Seen().ID); sweep != nil {
-				sweep()
-			}
-		}()
 	}
-	environ := variables.Set(variables.Unset(c.env.Environ, c.unset...), rewrite.NestedEnv, fmt.Sprintf("%s:%d", c.name, os.Getpid()))
-	environ = c.search.Guarded(environ)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// environ returns the tool's environment.
+func (d *decided) environ(plan rewrite.Plan) []string {
+	nested := fmt.Sprintf("%s:%d", d.name, os.Getpid())
+	environ := variables.Set(variables.Unset(d.env.Environ, d.unset...), rewrite.NestedEnv, nested)
+	environ = d.search.Guarded(environ)
 	for _, entry := range plan.Env {
 		name, value, _ := strings.Cut(entry, "=")
 		environ = variables.Set(environ, name, value)
 	}
-	args := append([]string{c.env.Args[0]}, plan.Args...)
-	files := [3]*os.File{in.File, c.env.Stdout, c.env.Stderr}
-	st, err := a.Run(c.real.Path, args, environ, files, c.config.GateTimeout)
-	if err == nil && !a.Refused() && in.End > 0 {
-		// The next program of the caller's group reads on where the tool would have left the file.
-		_, err := unix.Seek(int(c.env.Stdin.Fd()), in.End, io.SeekStart)
-		if err != nil {
-			c.log.fault("move to the end of stdin", err)
-		}
-	}
-	return a, st, err
+	return environ
 }
 
-// resumed returns the session that a run resumes, by the decision or by the caller's own
-// option; "" if there is none or it is not known yet.
-func (c *call) resumed(plan rewrite.Plan) string {
+// sweepOrphans removes the orphan files of the session that the run resumes, by the decision or by
+// the caller's own option, and returns a function that does so after the run.
+func (r *ran) sweepOrphans() (after func()) {
+	observed := r.decision.Mode == rewrite.Observe
+	id := r.Plan.Resume
 	switch {
-	case plan.WriteCopy:
-		return plan.NewID
-	case plan.Resume == "" && c.parsed.Mode == rewrite.Observe && c.tool.ValidID(c.parsed.SessionID):
-		return c.parsed.SessionID
+	case r.Plan.WriteCopy:
+		id = r.Plan.NewID
+	case id == "" && observed && r.tool.ValidID(r.line.SessionID):
+		id = r.line.SessionID
 	}
-	return plan.Resume
-}
-
-// observe runs a call of a session that the caller manages, or that found the ledger locked. It changes nothing, and
-// records ID and usage.
-func (c *call) observe() int {
-	c.signals.Catch()
-	plan := rewrite.Plan{Args: c.parsed.Args, Prompt: c.parsed.Prompt, Whole: true}
-	if c.ticket == nil {
-		why, id, size := c.parsed.Reason, c.parsed.SessionID, len(plan.Prompt)
-		var err error
-		c.ticket, err = inTime(c, func() (*ledger.Ticket, error) { return c.ledger.Observe(c.record, why, id, size) })
-		if err != nil {
-			return c.passthrough(c.fault("record call", err))
+	nothing := func() {}
+	switch {
+	case id == "" && observed:
+		// If the caller has asked for the latest session, only the run shows which one that is.
+		return func() {
+			if sweep := r.sessions().Sweeper(r.Stream.Seen().ID); sweep != nil {
+				sweep()
+			}
 		}
-	} else {
-		plan.Prompt = c.record.Prompt.Text
+	case id == "":
+		return nothing
 	}
-	c.decision = decide.Decision{Mode: rewrite.Observe, Reason: c.parsed.Reason}
-	c.printVerbose(c.decision.Mode, c.decision.Reason)
-	c.parsed.Format = rewrite.StreamJSON // the output is shown as it is in any format
-	a, st, err := c.runPlan(plan)
-	if err != nil {
-		return c.passthrough(c.fault("start the tool", err))
+	if r.Sweep = r.sessions().Sweeper(id); r.Sweep == nil {
+		return nothing
 	}
-	c.finish(a, st)
-	return a.Shown(st).Leave()
-}
-
-// fallBack records that a resume is abandoned.
-func (c *call) fallBack(why reason.Code) {
-	c.log.refused(c.decision, why)
-	if err := c.book().fallBack(why); err != nil {
-		c.log.fault("record refusal", err)
-	}
+	r.Sweep()
+	return r.Sweep
 }

@@ -6,69 +6,93 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
-	"reprise/shim/binary"
-	"reprise/shim/supervise"
 )
 
-// scout starts the tool for a caller that needs the answer before it sends a prompt. The tool starts
-// fresh, and makes no session before the first message. If the decision on that message is fresh,
-// the run continues. If it is to resume, the scout is ended, and the resumed run gets everything
-// that the scout was sent.
-func (c *call) scout() int {
-	c.signals.Catch()
-	c.unset = c.config.Tools[c.name].UnsetEnv
-	c.facts = c.fingerprints()
-	a, st, err := c.runPlan(c.tool.Plan(c.parsed, rewrite.ToFresh("")))
-	switch {
-	case err != nil:
-		return c.passthrough(c.fault("start the tool", err))
-	case a.Input.Talk.Retired && a.Stopped == 0:
-		a.Close()
-		return c.run()
-	case c.ticket == nil: // the caller sent no message
-		a.Close()
-		return st.Leave()
+// scouted returns the scout for a caller that needs the tool's answer before it sends a prompt.
+func (f *found) scouted() next {
+	if f.line.NoScout != "" {
+		return next{found: f, err: passFor(f.line.NoScout)}
 	}
-	c.finish(a, st)
-	c.startPrune()
-	return a.Shown(st).Leave()
+	unset := f.config.Tools[f.name].UnsetEnv
+	d := &decided{found: f, line: f.line, record: f.newRecord(f.started), unset: unset}
+	return next{do: scout, found: f, decided: d}
 }
 
-// opened decides on a conversation with a tool that runs already, and reports whether the run continues. It
-// reads all facts anew, since the caller might have waited for long.
-func (c *call) opened(a *supervise.Attempt) (stays bool) {
-	c.real, c.search = binary.Program{}, newCall(c.env).search
-	unset := c.unset
-	reason := c.runSteps(c.parse, c.key, c.factsStand, c.decide)
-	if reason == "" && c.parsed.Mode == rewrite.Observe {
-		reason = c.parsed.Reason
+// scout starts the tool for a caller that needs the answer before it sends a prompt. The tool
+// starts fresh, and makes no session before the first message. If the decision on that message is
+// fresh, the run continues. If it is to resume, the scout is ended, and the resumed run gets
+// everything that the scout was sent.
+func (d *decided) scout() int {
+	d.signals.Catch()
+	d.record.Fingerprints = d.fingerprints(d.line, d.unset, false)
+	r, err := d.start(d.tool.Plan(d.line, rewrite.ToFresh("")))
+	switch {
+	case err != nil:
+		return d.become(d.found, d.fault("start the tool", err))
+	case r.Input.Talk.Retired && r.Stopped == 0:
+		r.Close()
+		return r.run()
+	case r.ticket == nil: // the caller sent no message
+		r.Close()
+		return r.status.Leave()
 	}
-	if reason == "" {
-		a.Plan.Prompt, a.Pinned = c.record.Prompt.Text, c.pin
-		plan := c.plan() // a rule can take variables away, and ask for others and for options
-		if stays = !c.decision.Mode.Continues() && slices.Equal(unset, c.unset) && slices.Equal(plan.Env, a.Plan.Env) && slices.Equal(plan.Args, a.Plan.Args); stays {
-			c.printVerbose(c.decision.Mode, c.decision.Reason)
+	return r.end()
+}
+
+// opened decides on a conversation with a tool that runs already, and reports whether the run
+// continues. It reads all facts anew, since the caller might have waited for long.
+func (r *ran) opened() (stays bool) {
+	before := r.decided
+	err := r.safely(r.decideAgain)
+	if err == nil && r.decision.Mode != rewrite.Observe {
+		r.Plan.Prompt, r.Pinned = r.record.Prompt.Text, r.pin
+		plan := r.plan() // a rule can take variables away, and ask for others and for options
+		stays = !r.decision.Mode.Continues() && slices.Equal(before.unset, r.unset) && slices.Equal(plan.Env, r.Plan.Env) && slices.Equal(plan.Args, r.Plan.Args)
+		if stays {
+			r.printVerbose(r.decision.Mode, r.decision.Reason)
 		}
 		return stays
 	}
-	c.log.passthrough(reason)
-	c.printVerbose(rewrite.Observe, reason)
-	c.decision = decide.Decision{Mode: rewrite.Observe, Reason: reason}
-	if c.record == nil || c.ticket != nil || c.slow {
+	why := r.decision.Reason
+	if err != nil {
+		why = passOf(err).why
+	}
+	r.log.passthrough(why)
+	r.printVerbose(rewrite.Observe, why)
+	r.decision = decide.Decision{Mode: rewrite.Observe, Reason: why}
+	if r.ticket != nil || r.ledger.slow {
 		return true
 	}
-	var err error
-	if c.ticket, err = c.ledger.Observe(c.record, reason, "", 0); err != nil {
-		c.fault("record call", err)
+	if r.ticket, err = r.ledger.Observe(r.record, why, "", 0); err != nil {
+		r.log.fault("record call", err)
 	}
 	return true
 }
 
-// factsStand returns a reason if the facts have changed since the tool was started.
-func (c *call) factsStand() reason.Code {
-	c.record.Now = decide.MillisOf(c.env.Now())
-	if c.fingerprints() != c.facts {
-		return reason.SettingsChanged
+// decideAgain replaces the decision by one on the first message, on facts of now. It fails with a
+// pass if there is none.
+func (r *ran) decideAgain() error {
+	shared, _ := r.book.(*sharedBook)
+	before := r.record.Fingerprints
+	r.record.Fingerprints = decide.Fingerprints{}
+	f, err := find(r.again(), shared)
+	if err != nil {
+		return err
 	}
-	return ""
+	r.record = f.newRecord(f.env.Now())
+	switch {
+	case f.fingerprints(f.line, r.unset, false) != before:
+		return passFor(reason.SettingsChanged)
+	case f.line.Mode == rewrite.Observe:
+		return passFor(f.line.Reason)
+	}
+	line, text, err := f.readPrompt()
+	if err != nil {
+		return err
+	}
+	d, err := decideOn(f, line, text, f.env.Now())
+	if d != nil {
+		r.decided = d
+	}
+	return err
 }

@@ -17,6 +17,7 @@ import (
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/shim/git"
+	"reprise/test/gitrepo"
 )
 
 // A sequence is what one caller sends, call after call, and what must become of
@@ -164,20 +165,22 @@ func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call seq
 	if s.dir == "" {
 		return func(*ledger.Ticket, *ledger.Outcome) {}
 	}
-	c := guarded(t, l, s.dir, "/home")
-	shell(t, s.dir, call.Before)
+	d := guarded(t, l, s.dir, "/home")
+	gitrepo.Script(t, s.dir, call.Before)
 	if err := os.MkdirAll(r.Cwd, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c.record, c.started = r, r.Now.Time()
-	r.Place, r.WorkGone, r.History, r.FindWork = c.place(r.Cwd), c.workGone, nil, c.findWork
-	r.History = func(commit string) reason.Code { return git.History(r.Cwd, commit, r.Place.Head, c.env.Environ) }
+	d.cwd, d.home, d.started = r.Cwd, r.Home, r.Now.Time()
+	project := d.project()
+	r.Place, r.FindWork = d.place(), project.Find
+	r.WorkGone = func(left, commit string) bool { return project.Gone(left, commit, r.Place.Head) }
+	r.History = func(commit string) reason.Code { return git.History(r.Cwd, commit, r.Place.Head, d.env.Environ) }
 	return func(ticket *ledger.Ticket, o *ledger.Outcome) {
 		t.Helper()
 		time.Sleep(10 * time.Millisecond) // a file gets the time of the kernel's last tick
-		shell(t, r.Cwd, call.Does)
-		c.ticket, o.Now, o.Place = ticket, decide.MillisOf(time.Now()), c.place(r.Cwd)
-		o.Left = c.leftFiles(o, call.Touched)
+		gitrepo.Script(t, r.Cwd, call.Does)
+		d.ticket, o.Now, o.Place = ticket, decide.MillisOf(time.Now()), d.place()
+		o.Left = (&ran{decided: d}).leftFiles(o, call.Touched)
 	}
 }
 

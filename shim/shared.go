@@ -31,51 +31,53 @@ const sharedPause = 500 * time.Millisecond
 // renewEvery is how often a running call tells the store that it still runs.
 const renewEvery = 5 * time.Minute
 
-// A sharedBook is the store that shares the call's sessions with other machines, or without the store the ledger.
+// A sharedBook is the store that shares the call's sessions with other machines, or without the
+// store the ledger.
 type sharedBook struct {
-	localBook
+	*found
+	local     *localBook
 	settings  config.Store
 	remote    ledger.Remote
-	connected bool  // the store's key for digests is known
-	taken     bool  // the call was recorded by the store
-	err       error // why the store is not used: nothing that is shared is resumed
+	connected bool         // the store's key for digests is known
+	call      *ledger.Call // as the store has recorded it, nil if it has not
+	here      bool         // the session is of no use to others
+	err       error        // why the store is not used: nothing that is shared is resumed
 }
 
-// book returns where the chains of the call are kept.
-func (c *call) book() book {
-	if c.shared != nil {
-		return c.shared
-	}
-	return localBook{c}
-}
-
-// share opens the store that shares the call's sessions, if there is one. The store's helper connects while the call
-// reads the prompt.
-func (c *call) share(cwd string) {
-	settings, err := config.ResolveStore(c.env.Get, c.config)
-	if err != nil {
-		c.log.fault("read store", err)
-		c.unshared = err.Error()
+// openBook opens the store that shares the call's sessions, if there is one that is not open. The
+// store's helper connects while the call reads the prompt.
+func (f *found) openBook(open *sharedBook) {
+	settings, err := config.ResolveStore(f.env.Get, f.config)
+	local := &localBook{ledger: f.ledger}
+	f.book = local
+	switch {
+	case err != nil:
+		f.log.fault("read store", err)
+		local.why = err.Error()
+		return
+	case open != nil:
+		open.here = false
+		f.book = open
+		return
+	case settings.URL == "" || f.line.Mode != rewrite.Fresh:
 		return
 	}
-	if c.shared != nil || settings.URL == "" || c.parsed.Mode != rewrite.Fresh {
+	options := StoreOptions(f.env.Environ, settings)
+	options.Project = ProjectName(f.cwd, settings)
+	if local.why = f.whyUnshared(options); local.why != "" {
+		f.log.notShared(local.why)
 		return
 	}
-	options := StoreOptions(c.env.Environ, settings)
-	options.Project = ProjectName(cwd, settings)
-	if c.unshared = c.whyUnshared(options); c.unshared != "" {
-		c.log.notShared(c.unshared)
-		return
-	}
-	place := c.ledger.Key().Digester()("place " + disk.DirectoryID(cwd))
-	options.Local, options.Place = c.ledger, fmt.Sprintf("%x", place)
-	options.HasTree = func(tree string) bool { return git.HasTree(cwd, tree, c.env.Environ) }
-	c.shared = &sharedBook{localBook: localBook{c}, settings: settings}
-	if c.storeDown(settings, c.env.Now()) {
-		c.shared.err = errors.New("the store cannot be reached: it could not be reached a moment ago")
-		c.unshared = c.shared.err.Error()
-	} else if c.shared.remote, err = c.env.OpenRemote(options); err != nil {
-		c.shared.leave(err)
+	place := f.ledger.Key().Digester()("place " + disk.DirectoryID(f.cwd))
+	options.Local, options.Place = f.ledger.Ledger, fmt.Sprintf("%x", place)
+	options.HasTree = func(tree string) bool { return git.HasTree(f.cwd, tree, f.env.Environ) }
+	b := &sharedBook{found: f, local: local, settings: settings}
+	f.book = b
+	if f.storeDown(settings, f.env.Now()) {
+		b.err = errors.New("the store cannot be reached: it could not be reached a moment ago")
+		local.why = b.err.Error()
+	} else if b.remote, err = f.env.OpenRemote(options); err != nil {
+		b.leave(err)
 	}
 }
 
@@ -88,19 +90,20 @@ func StoreOptions(environ []string, s config.Store) ledger.RemoteOptions {
 	}
 }
 
-// StoreHelper returns the path of the program that speaks with a store. It lies beside the running one.
+// StoreHelper returns the path of the program that speaks with a store. It lies beside the running
+// one.
 func StoreHelper() string { return filepath.Join(filepath.Dir(binary.Executable()), "reprise-store") }
 
 // whyUnshared returns why other machines cannot go on with the call's session, "" if they can.
-func (c *call) whyUnshared(o ledger.RemoteOptions) string {
+func (f *found) whyUnshared(o ledger.RemoteOptions) string {
 	switch {
-	case c.env.OpenRemote == nil:
+	case f.env.OpenRemote == nil:
 		return "this program uses no store"
 	case o.Key == "" && o.KeyFile == "":
 		return "the store has no key: neither REPRISE_STORE_KEY nor a file with it is set"
-	case !c.tool.Descriptor().Travels:
+	case !f.tool.Descriptor().Travels:
 		return "it is not known that the tool resumes a session on another machine"
-	case c.real.Version() == "":
+	case f.real.Version() == "":
 		return "the tool's version is not known"
 	case o.Project == "":
 		return "the project has no name: neither REPRISE_PROJECT nor an origin with a URL says it"
@@ -108,20 +111,20 @@ func (c *call) whyUnshared(o ledger.RemoteOptions) string {
 	return ""
 }
 
-// leave goes on without the store: the call is fresh, and if the store cannot be used at all, the calls of the next
-// moment do not try.
+// leave goes on without the store: the call is fresh, and if the store cannot be used at all, the
+// calls of the next moment do not try.
 func (b *sharedBook) leave(err error) {
-	b.err, b.unshared = err, StoreError(err, b.settings)
+	b.err, b.local.why = err, StoreError(err, b.settings)
 	b.log.fault("use the store", err)
 	var known ledger.RemoteError
-	if errors.As(err, &known) && known.Lasting() && !b.call.preview {
+	if errors.As(err, &known) && known.Lasting() && !b.found.preview {
 		b.noteStoreDown(b.settings, b.env.Now(), err)
 	}
 }
 
 // decides reports whether the store decides on the call. It waits for the connection.
 func (b *sharedBook) decides() bool {
-	if b.err != nil || b.staysHere() {
+	if b.err != nil || b.here {
 		return false
 	}
 	if !b.connected {
@@ -136,17 +139,15 @@ func (b *sharedBook) decides() bool {
 	return true
 }
 
-// staysHere reports whether the call's session is of no use to others. Other roles end a role's sessions, and find
-// those of a store only by their task.
-func (b *sharedBook) staysHere() bool {
-	return b.record != nil && (b.record.Never || b.record.Task == "" && b.record.Role != "")
-}
+// named keeps the call's session here if it is of no use to others. Other roles end a role's
+// sessions, and find those of a store only by their task.
+func (b *sharedBook) named(r *ledger.Call) { b.here = r.Never || r.Task == "" && r.Role != "" }
 
 func (b *sharedBook) key() prompt.Key {
 	if b.decides() {
 		return b.remote.Key()
 	}
-	return b.localBook.key()
+	return b.local.key()
 }
 
 func (b *sharedBook) own(fact string) string {
@@ -157,54 +158,56 @@ func (b *sharedBook) own(fact string) string {
 }
 
 // begin has the store decide, and if that fails the ledger.
-func (b *sharedBook) begin() (err error) {
+func (b *sharedBook) begin(r *ledger.Call) (decide.Decision, *ledger.Ticket, error) {
 	if !b.decides() {
-		b.requireFresh()
-		return b.localBook.begin()
+		b.requireFresh(r)
+		return b.local.begin(r)
 	}
-	b.awaitFinished()
-	b.record.Unshared = ""
-	b.decision, b.ticket, err = ledger.Begin(b.remote, b.record)
+	b.awaitFinished(r)
+	r.Unshared = ""
+	d, t, err := ledger.Begin(b.remote, r)
 	switch {
 	case errors.Is(err, ledger.ErrHeld):
 		time.Sleep(sharedPause)
 	case err != nil:
 		b.leave(err)
-		return b.begin()
+		return b.begin(r)
 	default:
-		b.taken = true
-		go b.renew(b.ticket)
+		b.call = r
+		go b.renew(t)
 	}
-	return err
+	return d, t, err
 }
 
 // requireFresh has the call begin anew if the store could have its session.
-func (b *sharedBook) requireFresh() {
-	if b.err != nil && !b.staysHere() {
-		b.record.Fresh = reason.StoreUnavailable
+func (b *sharedBook) requireFresh(r *ledger.Call) {
+	if b.err != nil && !b.here {
+		r.Fresh = reason.StoreUnavailable
 	}
 }
 
-func (b *sharedBook) preview() (decide.Decision, []decide.ChainFacts, error) {
+func (b *sharedBook) preview(r *ledger.Call) (decide.Decision, []decide.ChainFacts, error) {
 	if !b.decides() {
-		b.requireFresh()
-		return b.localBook.preview()
+		b.requireFresh(r)
+		return b.local.preview(r)
 	}
-	d, chains, err := b.remote.Preview(b.record)
+	d, chains, err := b.remote.Preview(r)
 	if err != nil {
 		b.leave(err)
-		return b.preview()
+		return b.preview(r)
 	}
 	return d, chains, nil
 }
 
-func (b *sharedBook) identity() *ledger.Identity {
+func (b *sharedBook) identity(r *ledger.Call) *ledger.Identity {
 	if !b.decides() {
 		return nil
 	}
-	identity := b.remote.Identity(b.record)
+	identity := b.remote.Identity(r)
 	return &identity
 }
+
+func (b *sharedBook) unshared() string { return b.local.why }
 
 // isEarly implements book: another machine would need a bundle of files that still change.
 func (b *sharedBook) isEarly() bool { return !b.decides() }
@@ -219,26 +222,30 @@ func (b *sharedBook) renew(t *ledger.Ticket) {
 }
 
 // restore brings the files of the session that the call resumes from the store.
-func (b *sharedBook) restore() reason.Code {
-	if !b.taken || !b.decision.Mode.Continues() {
-		return ""
+func (b *sharedBook) restore(t *ledger.Ticket, d decide.Decision) error {
+	if b.call == nil || !d.Mode.Continues() {
+		return nil
 	}
-	if err := os.MkdirAll(b.record.Home, 0o700); err != nil {
+	if err := os.MkdirAll(b.home, 0o700); err != nil {
 		b.log.fault("make the tool's home", err)
-		return reason.StoreUnavailable
+		return passFor(reason.StoreUnavailable)
 	}
 	ctx, cancel := b.wait()
 	defer cancel()
-	why, err := b.remote.Restore(ctx, b.ticket, b.travels)
+	why, err := b.remote.Restore(ctx, t, b.travels)
 	if err != nil {
 		b.log.fault("bring session from the store", err)
 	}
-	return why
+	if why != "" {
+		return passFor(why)
+	}
+	return nil
 }
 
-// travels returns the paths, relative to the tool's home, of the files of a session that other machines need.
+// travels returns the paths, relative to the tool's home, of the files of a session that other
+// machines need.
 func (b *sharedBook) travels(id, file string) []string {
-	files, ok := rewrite.FilesOf(b.tool, b.record.Home, id, file)
+	files, ok := rewrite.FilesOf(b.tool, b.home, id, file)
 	if !ok {
 		return nil
 	}
@@ -258,27 +265,27 @@ func (b *sharedBook) wait() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-func (b *sharedBook) fallBack(why reason.Code) error {
-	if !b.taken {
-		return b.localBook.fallBack(why)
+func (b *sharedBook) fallBack(t *ledger.Ticket, why reason.Code) (*ledger.Ticket, error) {
+	if b.call == nil {
+		return b.local.fallBack(t, why)
 	}
-	return b.remote.FallBack(b.ticket, why)
+	return t, b.remote.FallBack(t, why)
 }
 
-// finish records the outcome with the session's files. It waits for the store for UploadTimeout at most, and no longer
-// once a signal has asked for the end. Another process does the remaining work.
-func (b *sharedBook) finish(o *ledger.Outcome, later ...ledger.Turn) error {
-	if !b.taken {
-		return b.localBook.finish(o, later...)
+// finish records the outcome with the session's files. It waits for the store for UploadTimeout at
+// most, and no longer once a signal has asked for the end. Another process does the remaining work.
+func (b *sharedBook) finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) error {
+	if b.call == nil {
+		return b.local.finish(t, o, later...)
 	}
 	end := lastOf(o, later)
 	if end.File != "" {
 		end.Paths = b.travels(end.Seen.ID, end.File)
 	}
-	end.Tree = func() string { return git.Tree(b.record.Cwd, b.env.Environ) }
+	end.Tree = func() string { return git.Tree(b.cwd, b.env.Environ) }
 	ctx, cancel := b.wait()
 	defer cancel()
-	left, err := b.remote.FinishWithin(ctx, b.ticket, o, later...)
+	left, err := b.remote.FinishWithin(ctx, t, o, later...)
 	if left != nil {
 		err = errors.Join(err, b.detach(left))
 	}
@@ -291,23 +298,24 @@ func (b *sharedBook) close() {
 	}
 }
 
-// FinishCommand is shimctl's command for the work that a call has left in the store. The argument is the
-// file that says it.
+// FinishCommand is shimctl's command for the work that a call has left in the store. The argument
+// is the file that says it.
 const FinishCommand = "finish-shared"
 
-// UnfinishedFiles is the filepath.Match pattern of these files' names, in the directory of the ledger.
+// UnfinishedFiles is the filepath.Match pattern of these files' names, in the directory of the
+// ledger.
 const UnfinishedFiles = "unfinished-*.json"
 
 func unfinishedOf(job string) string { return strings.Replace(UnfinishedFiles, "*", job+"-*", 1) }
 
-// awaitFinished waits until what earlier calls of the job have left to another process is in the store:
-// until then the job's session is in use.
-func (b *sharedBook) awaitFinished() {
+// awaitFinished waits until what earlier calls of the job have left to another process is in the
+// store: until then the job's session is in use.
+func (b *sharedBook) awaitFinished(r *ledger.Call) {
 	dir, err := config.StateDir(b.env.Own)
 	if err != nil {
 		return
 	}
-	pattern := filepath.Join(dir, unfinishedOf(b.remote.Job(b.record)))
+	pattern := filepath.Join(dir, unfinishedOf(b.remote.Job(r)))
 	pending := func(path string) bool {
 		info, err := os.Stat(path)
 		return err == nil && time.Since(info.ModTime()) < b.settings.UploadTimeout // an older one has failed
@@ -327,7 +335,7 @@ func (b *sharedBook) detach(left []byte) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(dir, unfinishedOf(b.remote.Job(b.record)))
+	file, err := os.CreateTemp(dir, unfinishedOf(b.remote.Job(b.call)))
 	if err != nil {
 		return fmt.Errorf("leave the store to another process: %w", err)
 	}

@@ -21,8 +21,9 @@ func (jobsOnly) Job(c *ledger.Call) string { return c.Task }
 func TestAwaitFinished(t *testing.T) {
 	state := t.TempDir()
 	settings := config.Store{UploadTimeout: time.Minute}
-	c := &call{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, record: &ledger.Call{Record: ledger.Record{Cwd: "/w", Task: "one"}}}
-	b := &sharedBook{localBook: localBook{c}, settings: settings, remote: jobsOnly{}}
+	c := &found{asked: &asked{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}}}
+	call := &ledger.Call{Record: ledger.Record{Cwd: "/w", Task: "one"}}
+	b := &sharedBook{found: c, settings: settings, remote: jobsOnly{}}
 	dir, err := config.StateDir(c.env.Own)
 	if err != nil || !strings.HasPrefix(dir, state) {
 		t.Fatal(dir, err)
@@ -48,7 +49,7 @@ func TestAwaitFinished(t *testing.T) {
 	if err := os.Chtimes(failed, long, long); err != nil {
 		t.Fatal(err)
 	}
-	b.awaitFinished()
+	b.awaitFinished(call)
 
 	own := leave("one")
 	removed := make(chan time.Time, 1)
@@ -56,7 +57,7 @@ func TestAwaitFinished(t *testing.T) {
 		removed <- time.Now()
 		os.Remove(own)
 	})
-	b.awaitFinished()
+	b.awaitFinished(call)
 	select {
 	case <-removed:
 	default:
@@ -65,5 +66,5 @@ func TestAwaitFinished(t *testing.T) {
 
 	leave("one")
 	b.settings.UploadTimeout = 100 * time.Millisecond // after which it has failed
-	b.awaitFinished()
+	b.awaitFinished(call)
 }

@@ -86,6 +86,8 @@ func TestRooms(t *testing.T) {
 		"shim/disk":            nil,
 		"shim/variables":       {"reprise/config", "reprise/shim/front"},
 		"shim/git":             {"reprise/config", "reprise/rewrite/reason", "reprise/shim/disk", "reprise/shim/front", "reprise/shim/variables"},
+		"shim/session":         {"reprise/ledger/decide", "reprise/rewrite", "reprise/rewrite/reason", "reprise/shim/disk"},
+		"shim/work":            {"reprise/ledger/decide", "reprise/shim/disk", "reprise/shim/git"},
 		"shim/binary": {"reprise/config", "reprise/rewrite", "reprise/rewrite/tool/base", "reprise/shim/disk", "reprise/shim/front",
 			"reprise/shim/supervise", "reprise/shim/variables"},
 		"shim/supervise": {"reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason", "reprise/shim/disk", "reprise/shim/front", "reprise/watch"},

@@ -17,9 +17,9 @@ import (
 // exitNotFound is the exit code if there is no binary, the same as that of shells.
 const exitNotFound = 127
 
-// Become replaces this process by the real binary, with the call's arguments, descriptors and pid, and an environment
-// that has the guard besides. If stdin is not nil, it replaces the caller's, which has been read. Become returns an exit
-// code only if it fails.
+// Become replaces this process by the real binary, with the call's arguments, descriptors and pid,
+// and an environment that has the guard besides. If stdin is not nil, it replaces the caller's,
+// which has been read. Become returns an exit code only if it fails.
 func (s *Search) Become(environ []string, stdin *os.File) int {
 	if stdin != nil {
 		if err := unix.Dup2(int(stdin.Fd()), 0); err != nil {
@@ -49,7 +49,8 @@ func passedOver(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ESTALE) || errors.Is(err, unix.EACCES)
 }
 
-// passOver has Program return the next program. Like execvp, the shim reports that a program was there if one must not be run.
+// passOver has Program return the next program. Like execvp, the shim reports that a program was
+// there if one must not be run.
 func (s *Search) passOver(p Program, err error) {
 	if !errors.Is(s.unstarted, unix.EACCES) {
 		s.unstarted = fmt.Errorf("%s: %w", p.Path, err)

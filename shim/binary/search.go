@@ -46,7 +46,8 @@ func newProgram(path, id string, ok bool) (Program, error) {
 	return t, nil
 }
 
-// A Search finds the real binary behind a shim, and becomes it. Programs that cannot be started are passed over.
+// A Search finds the real binary behind a shim, and becomes it. Programs that cannot be started are
+// passed over.
 type Search struct {
 	Name    string   // of the tool
 	Args    []string // of the call, with argv[0]
@@ -72,10 +73,12 @@ func NewSearch(name string, args, environ []string, stderr io.Writer, fault func
 	}
 }
 
-// Behind lets the search of a program that is no shim find the binary behind the shims with these IDs.
+// Behind lets the search of a program that is no shim find the binary behind the shims with these
+// IDs.
 func (s *Search) Behind(shims []string) { s.skip, s.again = strings.Join(shims, ","), false }
 
-// Prefer lets the search try a configured path first. npx has a binary of its own choice, first on PATH.
+// Prefer lets the search try a configured path first. npx has a binary of its own choice, first on
+// PATH.
 func (s *Search) Prefer(path string) {
 	if !s.startedByNpx() {
 		s.configured = path
@@ -103,12 +106,14 @@ func (s *Search) IsWrapper() bool {
 	return s.found.IsWrapper(s.Name, variables.Path(s.Environ), s.skip)
 }
 
-// Guarded returns an environment for the real binary, with the guard against shims that find each other for ever.
+// Guarded returns an environment for the real binary, with the guard against shims that find each
+// other for ever.
 func (s *Search) Guarded(environ []string) []string {
 	return variables.Set(environ, guardEnv, s.guard.With(s.found.ID, os.Getpid()))
 }
 
-// startedByNpx reports whether npx has started the tool: not something that npx has started, like the tool's own commands.
+// startedByNpx reports whether npx has started the tool: not something that npx has started, like
+// the tool's own commands.
 func (s *Search) startedByNpx() bool {
 	command, _, _ := strings.Cut(variables.Get(s.Environ, "npm_lifecycle_script"), " ")
 	return variables.Get(s.Environ, "npm_lifecycle_event") == "npx" && strings.Trim(command, `'"`) == s.Name

@@ -12,7 +12,8 @@ import (
 	"reprise/shim/disk"
 )
 
-// checkoutTimeout is how long finding a work tree's tree can take. No answer in time counts as no tree.
+// checkoutTimeout is how long finding a work tree's tree can take. No answer in time counts as no
+// tree.
 const checkoutTimeout = 2 * time.Second
 
 // lastCommits is how many commits of HEAD are searched for a tree.
@@ -25,10 +26,11 @@ var errDirty = errors.New("a repository within has changes")
 // also of untracked ones, but not of ignored ones. It returns "" if there is none: no repository or
 // no git, changes in a repository within it, no answer in time.
 //
-// It changes nothing in the repository, except that git can renew the times of objects to keep them. It
-// runs git as scratch.go describes. Line ends are converted as the attributes in the work tree say, not as core.autocrlf
-// does. A file that a filter turns into what git stores, as git-lfs does, counts with its own content once it is
-// changed. So does a changed file that the index marks as unchanged or as left out.
+// It changes nothing in the repository, except that git can renew the times of objects to keep
+// them. It runs git as scratch.go describes. Line ends are converted as the attributes in the work
+// tree say, not as core.autocrlf does. A file that a filter turns into what git stores, as git-lfs
+// does, counts with its own content once it is changed. So does a changed file that the index marks
+// as unchanged or as left out.
 func Tree(dir string, environ []string) string {
 	repo, err := Find(dir)
 	if err != nil {
@@ -56,12 +58,9 @@ func (r Repository) tree(ctx context.Context, environ []string) (string, error) 
 	if _, err := s.ask(ctx, "update-index", "-q", "--unmerged", "--ignore-submodules", "--really-refresh"); err != nil {
 		return "", err // files with a changed time only, and those that git is to take for unchanged
 	}
-	// git add would run git status in each repository within this one, with that one's configuration.
-	list := []string{"ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"}
-	if file := s.userSetting(ctx, "--get", "core.excludesFile"); file != "" {
-		list = append([]string{"-c", "core.excludesFile=" + file}, list...)
-	}
-	files, err := s.ask(ctx, list...)
+	// git add would run git status in each repository within this one, with that one's
+	// configuration.
+	files, err := s.listFiles(ctx, "--modified", "--deleted", "--others")
 	if err != nil {
 		return "", err
 	}
@@ -86,7 +85,8 @@ func (r Repository) tree(ctx context.Context, environ []string) (string, error) 
 	return s.ask(ctx, "write-tree", "--missing-ok")
 }
 
-// clean fails unless a repository within another one has just the files of the commit, or is not checked out.
+// clean fails unless a repository within another one has just the files of the commit, or is not
+// checked out.
 func clean(ctx context.Context, dir, commit string, environ []string) error {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		if entries, err := os.ReadDir(dir); len(entries) > 0 || err != nil && !disk.IsAbsent(err) {

@@ -51,8 +51,8 @@ func edit(t testing.TB, dir string) {
 	}
 }
 
-// state returns all files below a directory with their content, and their times except for those that git
-// renews to keep files.
+// state returns all files below a directory with their content, and their times except for those
+// that git renews to keep files.
 func state(t testing.TB, dir string) (all []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -385,8 +385,8 @@ func TestCheckoutTreeRunsNothing(t *testing.T) {
 	}
 }
 
-// A repository within another one, such as a tool that may only write files can make, runs nothing: not its filters,
-// not what its configuration names.
+// A repository within another one, such as a tool that may only write files can make, runs nothing:
+// not its filters, not what its configuration names.
 func TestNestedRepositoryRunsNothing(t *testing.T) {
 	dir, marks := newCheckout(t), t.TempDir()
 	ran := filepath.Join(marks, "ran")
@@ -562,8 +562,8 @@ func TestAnotherUsersRepository(t *testing.T) {
 	check("given back", environ, true)
 }
 
-// The scratch is where the ledger is, out of the reach of a sandbox that may write temporary files. What killed calls
-// have left there goes after some time.
+// The scratch is where the ledger is, out of the reach of a sandbox that may write temporary files.
+// What killed calls have left there goes after some time.
 func TestScratchIsBesideTheLedger(t *testing.T) {
 	dir, home := newCheckout(t), t.TempDir()
 	environ := variables.Set(variables.Set(gitrepo.Env(), "XDG_STATE_HOME", home), "TMPDIR", t.TempDir())

@@ -1,5 +1,5 @@
-// Package git answers questions about repositories. The agent can have written the configuration of one,
-// hooks and filters: git runs nothing of them.
+// Package git answers questions about repositories. The agent can have written the configuration of
+// one, hooks and filters: git runs nothing of them.
 //
 // Invariant: no question changes the repository, and each has its time.
 package git
@@ -124,8 +124,8 @@ func (r Repository) Remotes() string {
 	return strings.Join(urls, "\n")
 }
 
-// config returns the last value that the repository's own file sets for a key, "" for none. Both names are in lower
-// case, but the part of a section in quotes.
+// config returns the last value that the repository's own file sets for a key, "" for none. Both
+// names are in lower case, but the part of a section in quotes.
 func (r Repository) config(section, key string) (value string) {
 	r.eachSetting(func(in, name, text string) {
 		if in == section && name == key {
@@ -152,8 +152,8 @@ func (r Repository) eachSetting(use func(section, key, value string)) {
 	}
 }
 
-// History returns why a commit is not known to be an ancestor of the head of a directory's repository, "" if it is one. If
-// the reflog of HEAD does not show it, git is asked.
+// History returns why a commit is not known to be an ancestor of the head of a directory's
+// repository, "" if it is one. If the reflog of HEAD does not show it, git is asked.
 func History(dir, commit, head string, environ []string) reason.Code {
 	repo, err := Find(dir)
 	switch {

@@ -13,47 +13,23 @@ import (
 	"strings"
 )
 
-// EachFile calls use with each file below a directory that is not hidden. In a repository git says which
-// there are. It follows no symbolic link.
+// EachFile calls use with each file below a directory that is not hidden. In a repository git says
+// which there are. It follows no symbolic link.
 func EachFile(ctx context.Context, root string, environ []string, use func(string, fs.FileInfo)) error {
 	repo, err := Find(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-			hidden := path != root && strings.HasPrefix(entry.Name(), ".")
-			switch {
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case hidden && entry.IsDir():
-				return fs.SkipDir
-			case err != nil || hidden || entry.IsDir():
-				return nil
-			}
-			if info, err := entry.Info(); err == nil {
-				use(strings.TrimPrefix(path, root+"/"), info)
-			}
-			return nil
+			return useEntry(ctx, root, path, entry, err, use)
 		})
 	}
 	if err != nil {
 		return err
 	}
-	s, err := repo.newScratch(environ)
-	if err != nil {
-		return err
-	}
-	defer s.remove()
-	if err := s.copyIndex(); err != nil {
-		return err
-	}
-	list := []string{"ls-files", "-z", "--cached", "--others", "--exclude-standard"}
-	if file := s.userSetting(ctx, "--get", "core.excludesFile"); file != "" {
-		list = append([]string{"-c", "core.excludesFile=" + file}, list...)
-	}
-	text, err := s.ask(ctx, list...)
+	paths, err := repo.files(ctx, environ)
 	if err != nil {
 		return errors.Join(ctx.Err(), err)
 	}
-	for path := range strings.SplitSeq(text, "\x00") {
+	for path := range strings.SplitSeq(paths, "\x00") {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -65,6 +41,45 @@ func EachFile(ctx context.Context, root string, environ []string, use func(strin
 		}
 	}
 	return nil
+}
+
+// useEntry calls use with a file of a walk that is not hidden.
+func useEntry(ctx context.Context, root, path string, entry fs.DirEntry, err error, use func(string, fs.FileInfo)) error {
+	hidden := path != root && strings.HasPrefix(entry.Name(), ".")
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case hidden && entry.IsDir():
+		return fs.SkipDir
+	case err != nil || hidden || entry.IsDir():
+		return nil
+	}
+	if info, err := entry.Info(); err == nil {
+		use(strings.TrimPrefix(path, root+"/"), info)
+	}
+	return nil
+}
+
+// files returns the paths of the files that git does not ignore, each with a NUL behind it.
+func (r Repository) files(ctx context.Context, environ []string) (string, error) {
+	s, err := r.newScratch(environ)
+	if err != nil {
+		return "", err
+	}
+	defer s.remove()
+	if err := s.copyIndex(); err != nil {
+		return "", err
+	}
+	return s.listFiles(ctx, "--cached", "--others")
+}
+
+// listFiles runs git ls-files for files that are not ignored.
+func (s *scratch) listFiles(ctx context.Context, which ...string) (string, error) {
+	list := append([]string{"ls-files", "-z", "--exclude-standard"}, which...)
+	if file := s.userSetting(ctx, "--get", "core.excludesFile"); file != "" {
+		list = append([]string{"-c", "core.excludesFile=" + file}, list...)
+	}
+	return s.ask(ctx, list...)
 }
 
 // BlobID returns git's ID of a content, in hex of that length, which tells the hash.

@@ -19,16 +19,17 @@ import (
 	"reprise/shim/variables"
 )
 
-// A scratch is a repository of our own that lets git answer questions about another one. It has the objects and the
-// index of that one, and its work tree, but none of its configuration, hooks, references and programs: the agent can
-// have written these, and git would run some of them.
+// A scratch is a repository of our own that lets git answer questions about another one. It has the
+// objects and the index of that one, and its work tree, but none of its configuration, hooks,
+// references and programs: the agent can have written these, and git would run some of them.
 type scratch struct {
 	Repository
 	at      string // the scratch repository
 	environ []string
 }
 
-// Limits for the remains of a killed call, and for the index: the bytes, and the files that a split one might have.
+// Limits for the remains of a killed call, and for the index: the bytes, and the files that a split
+// one might have.
 const (
 	maxScratchAge    = time.Hour
 	maxIndex         = 128 << 20
@@ -40,8 +41,9 @@ var errForeign = errors.New("the repository belongs to another user")
 
 var accountHome = sync.OnceValue(front.AccountHome)
 
-// scratchConfig is all the configuration that git reads, except core.excludesFile and safe.directory of the user's own.
-// With sparseCheckout, a file counts that is there although the index says that it is left out.
+// scratchConfig is all the configuration that git reads, except core.excludesFile and
+// safe.directory of the user's own. With sparseCheckout, a file counts that is there although the
+// index says that it is left out.
 const scratchConfig = `[core]
 	repositoryformatversion = 1
 	bare = false
@@ -57,10 +59,11 @@ const scratchConfig = `[core]
 [extensions]
 `
 
-// newScratch makes a scratch for a repository. The caller must remove it. It fails for another user's repository.
+// newScratch makes a scratch for a repository. The caller must remove it. It fails for another
+// user's repository.
 //
-// It is in the directory of the ledger. The sandboxes of agents let them write into the directory for temporary files:
-// a process in one could change the scratch's configuration there.
+// It is in the directory of the ledger. The sandboxes of agents let them write into the directory
+// for temporary files: a process in one could change the scratch's configuration there.
 func (r Repository) newScratch(environ []string) (*scratch, error) {
 	dir, err := config.StateDir(func(name string) string { return variables.Own(environ, accountHome(), name) })
 	if err != nil {
@@ -99,8 +102,8 @@ func (r Repository) newScratch(environ []string) (*scratch, error) {
 	return s, nil
 }
 
-// isOwn reports whether the repository belongs to the user, or to the one who has called sudo. With GIT_DIR set, git
-// does not look.
+// isOwn reports whether the repository belongs to the user, or to the one who has called sudo. With
+// GIT_DIR set, git does not look.
 func (s *scratch) isOwn() bool {
 	for _, path := range []string{s.Root, filepath.Join(s.Root, ".git"), s.Dir} {
 		info, err := os.Lstat(path)
@@ -116,7 +119,8 @@ func (s *scratch) isOwn() bool {
 	return true
 }
 
-// isSafe reports whether the user's or the system's configuration of git names the repository as safe.directory.
+// isSafe reports whether the user's or the system's configuration of git names the repository as
+// safe.directory.
 func (s *scratch) isSafe() (safe bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	defer cancel()
@@ -133,13 +137,14 @@ func (s *scratch) write(name, text string) error {
 
 func (s *scratch) remove() { _ = os.RemoveAll(s.at) } // only a full or read-only disk keeps it
 
-// Ask runs a git command on the repository's objects, which only reads. It can name them by their IDs only.
+// Ask runs a git command on the repository's objects, which only reads. It can name them by their
+// IDs only.
 func (r Repository) Ask(environ []string, args ...string) (string, error) {
 	return r.askReferences(environ, "", args...)
 }
 
-// askReferences runs a git command that can also name references that are kept in a directory of the repository, "" for
-// none.
+// askReferences runs a git command that can also name references that are kept in a directory of
+// the repository, "" for none.
 func (r Repository) askReferences(environ []string, dir string, args ...string) (string, error) {
 	s, err := r.newScratch(environ)
 	if err != nil {
@@ -156,7 +161,8 @@ func (r Repository) askReferences(environ []string, dir string, args ...string) 
 	return s.ask(ctx, args...)
 }
 
-// showReferences lets git read the references that a repository keeps in a directory of the "reftable" format.
+// showReferences lets git read the references that a repository keeps in a directory of the
+// "reftable" format.
 func (s *scratch) showReferences(dir string) error {
 	config, err := os.ReadFile(filepath.Join(s.at, "config"))
 	if err != nil {
@@ -167,7 +173,8 @@ func (s *scratch) showReferences(dir string) error {
 }
 
 // copyIndex copies the repository's index, if there is one, with its time: git compares it with the
-// times of files to see which might have changed since. Of a split index git finds the other files by links.
+// times of files to see which might have changed since. Of a split index git finds the other files
+// by links.
 func (s *scratch) copyIndex() error {
 	shared := disk.StartingWith(s.Dir, "sharedindex.")
 	if len(shared) > maxSharedIndexes {
@@ -193,7 +200,8 @@ func (s *scratch) copyIndex() error {
 	return errors.Join(os.WriteFile(to, []byte(text), 0o600), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
-// userSetting returns the lines of a setting in git's configuration of the user and the system, "" for none.
+// userSetting returns the lines of a setting in git's configuration of the user and the system, ""
+// for none.
 func (s *scratch) userSetting(ctx context.Context, get, key string) string {
 	git := s.git(ctx, "config", "--type=path", get, key)
 	git.Env = variables.Unset(git.Env, "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
@@ -225,7 +233,8 @@ func (s *scratch) askWith(ctx context.Context, stdin string, args ...string) (st
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// git returns a git command, with nothing of the caller's variables that leads to another repository or configuration.
+// git returns a git command, with nothing of the caller's variables that leads to another
+// repository or configuration.
 func (s *scratch) git(ctx context.Context, args ...string) *exec.Cmd {
 	git := exec.CommandContext(ctx, "git", append([]string{"--no-replace-objects"}, args...)...)
 	git.Dir = s.Root

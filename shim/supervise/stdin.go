@@ -124,8 +124,8 @@ func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Stag
 	}
 	fd := int(stdin.Fd())
 	if info.Mode().IsRegular() {
-		reason, err := s.readFile(fd, info.Size())
-		return s, reason, err
+		why, err := s.readFile(fd, info.Size())
+		return s, why, err
 	}
 	wait := waitAppended
 	switch {
@@ -141,8 +141,8 @@ func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Stag
 			if n == 0 {
 				return s, "", nil
 			}
-			reason, err := s.drain(fd, first[:n])
-			return s, reason, err
+			why, err := s.drain(fd, first[:n])
+			return s, why, err
 		}
 	}
 	switch ready, err := readable(fd, wait); {
@@ -154,8 +154,8 @@ func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Stag
 	case !ready:
 		return s, reason.StdinOpen, nil
 	}
-	reason, err := s.drain(fd, nil)
-	return s, reason, err
+	why, err := s.drain(fd, nil)
+	return s, why, err
 }
 
 // readFile reads a file from the descriptor's offset on, without changing the offset.

@@ -1,4 +1,6 @@
-package shim
+// Package session finds the files in which the tools keep their sessions, compares, copies and
+// sweeps them.
+package session
 
 import (
 	"bytes"
@@ -19,32 +21,40 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/shim/disk"
-	"reprise/shim/supervise"
+
+	_ "github.com/mattn/go-sqlite3" // opencode keeps its sessions in a database
 )
 
-// sessionFile returns the path of the tool's file of a session, and the session's
+// Files are those of one tool's sessions in one directory.
+type Files struct {
+	Tool      rewrite.Tool
+	Home, Cwd string                       // the tool's home, and the working directory
+	Fault     func(what string, err error) // logs a failure
+}
+
+// Find returns the path of the tool's file of a session, and the session's
 // present stamp, "" if there is none. If several files match a pattern, it is the last by name.
-func (c *call) sessionFile(id string) (string, decide.Stamp) {
+func (f Files) Find(id string) (string, decide.Stamp) {
 	if id == "" {
 		return "", ""
 	}
 	err := fs.ErrNotExist
-	for _, pattern := range rewrite.SessionPaths(c.tool, c.record.Home, c.record.Cwd, id) {
-		for _, path := range slices.Backward(sessionFiles(c.tool, disk.Matches(pattern))) {
+	for _, pattern := range rewrite.SessionPaths(f.Tool, f.Home, f.Cwd, id) {
+		for _, path := range slices.Backward(sessionFiles(f.Tool, disk.Matches(pattern))) {
 			var stamp decide.Stamp
-			if stamp, err = c.stamp(path, id); err == nil {
+			if stamp, err = f.stamp(path, id); err == nil {
 				return path, stamp
 			}
 		}
 	}
-	c.log.fault("find session file", err)
+	f.Fault("find session file", err)
 	return "", ""
 }
 
-// hasSession reports whether the tool has a file of a session.
-func (c *call) hasSession(id string) bool {
-	return slices.ContainsFunc(rewrite.SessionPaths(c.tool, c.record.Home, c.record.Cwd, id), func(pattern string) bool {
-		return len(sessionFiles(c.tool, disk.Matches(pattern))) > 0
+// Has reports whether the tool has a file of a session.
+func (f Files) Has(id string) bool {
+	return slices.ContainsFunc(rewrite.SessionPaths(f.Tool, f.Home, f.Cwd, id), func(pattern string) bool {
+		return len(sessionFiles(f.Tool, disk.Matches(pattern))) > 0
 	})
 }
 
@@ -75,13 +85,14 @@ func isOrphan(tool rewrite.Tool, path string) bool {
 }
 
 // stampTimeout bounds how long a tool's database is waited for. Readers wait only while a process
-// changes a database without a write-ahead log. On a machine with much to do, a read can take long as well.
+// changes a database without a write-ahead log. On a machine with much to do, a read can take long
+// as well.
 const stampTimeout = 2 * time.Second
 
-// stored compares a session with the stamp that the last recorded run left. If the session cannot be
-// read, it counts as changed.
-func (c *call) stored(path, id string, stamp decide.Stamp) decide.StoredState {
-	switch now, err := c.stamp(path, id); {
+// Stored compares a session with the stamp that the last recorded run left. If the session cannot
+// be read, it counts as changed.
+func (f Files) Stored(path, id string, stamp decide.Stamp) decide.StoredState {
+	switch now, err := f.stamp(path, id); {
 	case errors.Is(err, fs.ErrNotExist):
 		return decide.StoredGone
 	case err != nil || now != stamp:
@@ -92,12 +103,12 @@ func (c *call) stored(path, id string, stamp decide.Stamp) decide.StoredState {
 
 // stamp returns the present stamp of a session that the tool keeps in the file at path. It fails
 // with fs.ErrNotExist if the file or the session is not there.
-func (c *call) stamp(path, id string) (decide.Stamp, error) {
+func (f Files) stamp(path, id string) (decide.Stamp, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return "", fs.ErrNotExist
 	}
-	if query := c.tool.Descriptor().SessionQuery; query != "" {
+	if query := f.Tool.Descriptor().SessionQuery; query != "" {
 		return rowStamp(path, query, id)
 	}
 	return decide.FileStamp(info), nil
@@ -137,28 +148,18 @@ func rowStamp(path, query, id string) (decide.Stamp, error) {
 	return decide.Stamp(text), err
 }
 
-// storedSession returns the file and the stamp of the session that a run has ended with. If it is a
-// row, the stream reads it.
-func (c *call) storedSession(a *supervise.Attempt) (file string, stamp decide.Stamp) {
-	file, stamp = c.sessionFile(a.Stream.Seen().ID)
-	if stamp != "" && c.tool.Descriptor().SessionQuery != "" {
-		a.Unbroken(func() { a.Stream.File(file, []byte(stamp)) })
-	}
-	return file, stamp
-}
-
 // maxTail is how many bytes at the end of a session's file are searched for the last message:
 // far more than claude 2.1.329 writes after one.
 const maxTail = 4 << 20
 
-// forkPoint returns the last message of a session's file as the last recorded run left it, or the
+// ForkPoint returns the last message of a session's file as the last recorded run left it, or the
 // reason why there is none. It ignores lines that other processes have appended since.
-func (c *call) forkPoint(path string, stamp decide.Stamp) (message string, why reason.Code) {
+func (f Files) ForkPoint(path string, stamp decide.Stamp) (message string, why reason.Code) {
 	size, err := stamp.FileSize()
 	if err != nil {
 		return "", reason.NoForkPoint // it is a row
 	}
-	if _, err := c.stamp(path, ""); err != nil {
+	if _, err := f.stamp(path, ""); err != nil {
 		return "", reason.SessionGone
 	}
 	file, err := os.Open(path)
@@ -170,14 +171,14 @@ func (c *call) forkPoint(path string, stamp decide.Stamp) (message string, why r
 	if err != nil {
 		return "", reason.SessionMoved
 	}
-	if message = c.tool.ForkPoint(tail); message == "" {
+	if message = f.Tool.ForkPoint(tail); message == "" {
 		return "", reason.NoForkPoint
 	}
 	return message, ""
 }
 
-// tailOf returns the end of a session's file as it was when it had that size. The file must have had
-// whole lines then.
+// tailOf returns the end of a session's file as it was when it had that size. The file must have
+// had whole lines then.
 func tailOf(file *os.File, size int64) ([]byte, error) {
 	tail := make([]byte, min(size, maxTail))
 	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil {
@@ -189,8 +190,8 @@ func tailOf(file *os.File, size int64) ([]byte, error) {
 	return tail, nil
 }
 
-// storesTurn reports whether a session's file, as it was at a stamp, ends with a turn.
-func (c *call) storesTurn(path string, stamp decide.Stamp, message, last string) bool {
+// StoresTurn reports whether a session's file, as it was at a stamp, ends with a turn.
+func (f Files) StoresTurn(path string, stamp decide.Stamp, message, last string) bool {
 	size, err := stamp.FileSize()
 	if err != nil {
 		return false

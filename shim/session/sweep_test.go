@@ -1,4 +1,4 @@
-package shim
+package session
 
 import (
 	"os"
@@ -21,7 +21,7 @@ func chats(t *testing.T, files map[string]string) (rewrite.Tool, string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, from := range files {
-		data, err := os.ReadFile(filepath.Join("../testdata/recordings/gemini/retention", from))
+		data, err := os.ReadFile(filepath.Join("../../testdata/recordings/gemini/retention", from))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,6 @@
-package shim
+// Package work remembers the files that a session's runs have changed, and finds whether that work
+// was thrown away.
+package work
 
 import (
 	"encoding/json"
@@ -6,9 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
-	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/shim/disk"
 	"reprise/shim/git"
 
@@ -23,9 +26,10 @@ const (
 )
 
 // A leftFile is a file that a session's runs have changed, as the latest run left it. One without a
-// path stands for the files that commands of a run have changed: these are looked for when a call asks.
+// path stands for the files that commands of a run have changed: these are looked for when a call
+// asks.
 type leftFile struct {
-	Path string `json:"path,omitempty"` // relative to projectRoot
+	Path string `json:"path,omitempty"` // relative to the project's root
 	leftState
 	Digest string      `json:"digest,omitempty"` // of the content, keyed; "" if that was not read
 	Run    *commandRun `json:"run,omitempty"`
@@ -52,24 +56,41 @@ func stateOf(path string) (leftState, error) {
 	return leftState{Size: info.Size(), Time: info.ModTime().UnixNano()}, nil
 }
 
-// projectRoot returns the root of the git.repository, or the working directory if there is none. Files
-// elsewhere, such as a tool's plans in the home, are not the session's work.
-func (c *call) projectRoot() string {
-	if repo, err := git.Find(c.record.Cwd); err == nil {
-		return repo.Root
-	}
-	return c.record.Cwd
+// A Project is the repository, or else the working directory, of a call. Files elsewhere, such as a
+// tool's plans in the home, are not the session's work.
+type Project struct {
+	Cwd     string
+	Home    string // of the tool, which keeps files of its own there
+	Environ []string
+	Digest  func(text string) string // keyed
+	// Beside returns how many calls ran in the project in a span of time.
+	Beside func(root string, from, to decide.Millis) (int, error)
+	Fault  func(what string, err error) // logs a failure
+
+	files []leftFile // once looked for
 }
 
-// leftFiles returns the files that the session's runs have changed, as they are now: the files of this
-// run, after the tools were given some files to read or to change, and of earlier runs. It returns
-// "" if the session will not be continued after such an outcome.
-func (c *call) leftFiles(o *ledger.Outcome, given []string) string {
-	if c.ticket.Session == 0 || !o.Good() && !o.Stopped() {
-		return ""
+// Root returns the root of the repository, or the working directory if there is none.
+func (p *Project) Root() string {
+	if repo, err := git.Find(p.Cwd); err == nil {
+		return repo.Root
 	}
-	root := c.projectRoot()
-	digest := c.digester()
+	return p.Cwd
+}
+
+// A Run is a run of a tool in the project that has ended.
+type Run struct {
+	Started time.Time
+	Given   []string // the files that the tool's own tools were given to read or to change
+	Shell   bool     // it ran commands
+	Answer  string
+}
+
+// Left returns the files that a session's runs have changed, as they are now: the files of the
+// latest run, and of the earlier ones, which left before. It returns "" for none.
+func (p *Project) Left(run Run, before string) string {
+	root := p.Root()
+	digest := p.Digest
 	var files []leftFile
 	taken := map[string]bool{}
 	take := func(path string, state leftState, before *leftFile) {
@@ -85,22 +106,22 @@ func (c *call) leftFiles(o *ledger.Outcome, given []string) string {
 		}
 		files = append(files, file)
 	}
-	for _, name := range slices.Backward(given) {
-		path, err := filepath.Rel(root, disk.Resolve(disk.Absolute(c.record.Cwd, name)))
+	for _, name := range slices.Backward(run.Given) {
+		path, err := filepath.Rel(root, disk.Resolve(disk.Absolute(p.Cwd, name)))
 		if err != nil || !isLeftPath(path) {
 			continue
 		}
 		state, err := stateOf(filepath.Join(root, path))
-		if err == nil && (state.Absent || state.Time >= c.started.UnixNano()) { // an older one was only read
+		if err == nil && (state.Absent || state.Time >= run.Started.UnixNano()) { // an older one was only read
 			take(path, state, nil)
 		}
 	}
-	for _, before := range decodeLeft(c.ticket.Left) {
-		if state, err := stateOf(filepath.Join(root, before.Path)); err == nil {
-			take(before.Path, state, &before)
+	for _, earlier := range decodeLeft(before) {
+		if state, err := stateOf(filepath.Join(root, earlier.Path)); err == nil {
+			take(earlier.Path, state, &earlier)
 		}
 	}
-	return encodeLeft(append(files, c.commandRuns(o)...))
+	return encodeLeft(append(files, p.commandRuns(run, before)...))
 }
 
 // encodeLeft returns "" for no files.
@@ -112,7 +133,7 @@ func encodeLeft(files []leftFile) string {
 	return string(text)
 }
 
-// decodeLeft reads what leftFiles has returned, perhaps on another machine: no path leads out of the
+// decodeLeft reads what Left has returned, perhaps on another machine: no path leads out of the
 // project.
 func decodeLeft(text string) []leftFile {
 	var files []leftFile
@@ -122,32 +143,33 @@ func decodeLeft(text string) []leftFile {
 	return slices.DeleteFunc(files, func(f leftFile) bool { return !isLeftPath(f.Path) })
 }
 
-// isLeftPath reports whether a path stays below the root, survives JSON and can be an argument of git:
-// the model chose it.
+// isLeftPath reports whether a path stays below the root, survives JSON and can be an argument of
+// git: the model chose it.
 func isLeftPath(path string) bool {
 	return filepath.IsLocal(path) && utf8.ValidString(path) && !strings.Contains(path, "\x00") && len(path) <= unix.PathMax
 }
 
-// workGone reports whether a session's changes were thrown away since, given the files that it
-// left and the commit that was checked out then. If all files are as they were, it runs no git. A file in
-// a commit since then counts as kept: the work can be part of that.
-func (c *call) workGone(left, head string) bool {
-	files, root := decodeLeft(left), c.projectRoot()
-	if !slices.ContainsFunc(files, func(f leftFile) bool {
+// Gone reports whether a session's changes were thrown away since, given the files that it left,
+// the commit that was checked out then, and the present one. If all files are as they were, it runs
+// no git. A file in a commit since then counts as kept: the work can be part of that.
+func (p *Project) Gone(left, head, now string) bool {
+	files, root := decodeLeft(left), p.Root()
+	changed := func(f leftFile) bool {
 		state, _ := stateOf(filepath.Join(root, f.Path)) // that of no file at all if it is not a regular one
 		return state != f.leftState
-	}) {
+	}
+	if !slices.ContainsFunc(files, changed) {
 		return false
 	}
-	committed, err := c.committed(head, files)
+	committed, err := p.committed(head, files)
 	if err != nil {
 		return false
 	}
-	since, err := c.committedSince(head, files)
+	since, err := p.committedSince(head, now, files)
 	if err != nil {
 		return false
 	}
-	digest := c.digester()
+	digest := p.Digest
 	lost, kept := false, len(since) > 0
 	for _, f := range files {
 		if slices.Contains(since, f.Path) {
@@ -166,16 +188,18 @@ func (c *call) workGone(left, head string) bool {
 			kept = true
 		}
 	}
-	// A caller can remove a report that it has read, or move a file. Then the rest of the work is there.
+	// A caller can remove a report that it has read, or move a file. Then the rest of the work is
+	// there.
 	return lost && !kept
 }
 
-// committed returns the IDs of files in a commit, by their paths. It does not look at the work tree.
-func (c *call) committed(head string, files []leftFile) (map[string]string, error) {
+// committed returns the IDs of files in a commit, by their paths. It does not look at the work
+// tree.
+func (p *Project) committed(head string, files []leftFile) (map[string]string, error) {
 	if head == "" {
 		return nil, nil
 	}
-	repo, err := git.Find(c.record.Cwd)
+	repo, err := git.Find(p.Cwd)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +207,7 @@ func (c *call) committed(head string, files []leftFile) (map[string]string, erro
 	for _, f := range files {
 		args = append(args, f.Path)
 	}
-	out, err := repo.Ask(c.env.Environ, args...)
+	out, err := repo.Ask(p.Environ, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -198,12 +222,11 @@ func (c *call) committed(head string, files []leftFile) (map[string]string, erro
 }
 
 // committedSince returns those of some files that commits since then have changed.
-func (c *call) committedSince(head string, files []leftFile) ([]string, error) {
-	now := c.record.Place.Head
+func (p *Project) committedSince(head, now string, files []leftFile) ([]string, error) {
 	if now == head {
 		return nil, nil
 	}
-	repo, err := git.Find(c.record.Cwd)
+	repo, err := git.Find(p.Cwd)
 	if err != nil {
 		return nil, err
 	}
@@ -215,6 +238,6 @@ func (c *call) committedSince(head string, files []leftFile) ([]string, error) {
 	for _, f := range files {
 		args = append(args, f.Path)
 	}
-	out, err := repo.Ask(c.env.Environ, args...)
+	out, err := repo.Ask(p.Environ, args...)
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 || r == '\n' }), err
 }

@@ -1,4 +1,4 @@
-package shim
+package work
 
 import (
 	"fmt"
@@ -11,42 +11,60 @@ import (
 	"time"
 
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/shim/git"
 	"reprise/test/gitrepo"
 	"reprise/test/toolbox"
 )
 
-// shell runs a script in a directory, with nothing of the user's git configuration.
-func shell(t testing.TB, dir, script string) {
+// worked is a directory in which a run has changed some files.
+func worked(t testing.TB, dir string, given ...string) (p *testProject, left string) {
 	t.Helper()
-	cmd := exec.Command("sh", "-ec", script)
-	cmd.Dir = dir
-	cmd.Env = append(gitrepo.Env(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v: %s", script, err, out)
+	p = newProject(t, dir)
+	return p, p.Left(p.run(given...), "")
+}
+
+// A testProject is a project, and the time at which its runs begin.
+type testProject struct {
+	Project
+	started time.Time
+}
+
+// run is a run that was given files.
+func (p *testProject) run(given ...string) Run { return Run{Started: p.started, Given: given} }
+
+// head returns the commit that is checked out.
+func (p *testProject) head() string {
+	repo, err := git.Find(p.Cwd)
+	if err != nil {
+		return ""
 	}
+	_, commit := repo.Head(p.Environ)
+	return commit
 }
 
-// worked is a call in a directory whose run has changed some files.
-func worked(t testing.TB, l *ledger.Ledger, dir string, given ...string) (c *call, left string) {
+func newProject(t testing.TB, dir string) *testProject {
 	t.Helper()
-	c = guarded(t, l, dir, t.TempDir())
-	c.started = time.Now().Add(-time.Minute)
-	c.ticket = &ledger.Ticket{Record: ledger.Record{Session: 1}}
-	return c, c.leftFiles(goodRun(), given)
-}
-
-func goodRun() *ledger.Outcome {
-	return &ledger.Outcome{Seen: rewrite.StreamState{ID: "id", Final: true, Content: true}}
+	l, err := ledger.OpenMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	digest := l.Key().Digester()
+	home := t.TempDir()
+	return &testProject{started: time.Now().Add(-time.Minute), Project: Project{
+		Cwd: dir, Home: home, Environ: []string{"HOME=" + home}, Beside: l.Beside, Fault: func(string, error) {},
+		Digest: func(text string) string { return fmt.Sprintf("%x", digest(text)) },
+	}}
 }
 
 // age has all files of a directory changed an hour ago.
 func age(t testing.TB, dir string) {
 	t.Helper()
-	shell(t, dir, "find . -type f -exec touch -d '1 hour ago' {} +")
+	gitrepo.Script(t, dir, "find . -type f -exec touch -d '1 hour ago' {} +")
 }
 
-// commonFiles are the files that runs in these tests are given: committed ones, a new one, and one that never exists.
+// commonFiles are the files that runs in these tests are given: committed ones, a new one, and one
+// that never exists.
 var commonFiles = []string{"a", "d/c", ":!x", "new", "big", "never"}
 
 func TestWorkGone(t *testing.T) {
@@ -61,14 +79,13 @@ func TestWorkGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shell(t, dir, begin)
+		gitrepo.Script(t, dir, begin)
 		age(t, dir)
-		shell(t, dir, tt.run)
-		c, left := worked(t, memoryLedger(t), dir, commonFiles...)
-		head := c.place(dir).Head
-		shell(t, dir, tt.then)
-		c.record.Place = c.place(dir)
-		if gone := c.workGone(left, head); gone != tt.gone {
+		gitrepo.Script(t, dir, tt.run)
+		c, left := worked(t, dir, commonFiles...)
+		head := c.head()
+		gitrepo.Script(t, dir, tt.then)
+		if gone := c.Gone(left, head, c.head()); gone != tt.gone {
 			t.Errorf("%s: gone: %v, want %v; left %s", tt.name, gone, tt.gone, left)
 		}
 	}
@@ -148,40 +165,26 @@ func decoded(left string) []string {
 	return paths
 }
 
-// The files of a run are those that it has changed, below the root of the git.repository.
+// The files of a run are those that it has changed, below the root of the repository.
 func TestFilesOfARun(t *testing.T) {
-	dir, l := gitrepo.New(t), memoryLedger(t)
-	shell(t, dir, "mkdir below d; echo one >a; echo one >read; echo one >below/b; ln -s d link")
+	dir := gitrepo.New(t)
+	gitrepo.Script(t, dir, "mkdir below d; echo one >a; echo one >read; echo one >below/b; ln -s d link")
 	age(t, dir)
-	shell(t, dir, "echo two >a; echo two >below/b; echo two >d/c; mkfifo pipe")
+	gitrepo.Script(t, dir, "echo two >a; echo two >below/b; echo two >d/c; mkfifo pipe")
 	outside := filepath.Join(t.TempDir(), "plan")
 	toolbox.Write(t, outside, "plan")
 	given := []string{"b", "../read", dir + "/a", dir + "/link/c", dir + "/link/none/x", "b", outside, "..", "../pipe", "../bad\xff", "../nul\x00",
 		"../" + strings.Repeat("x/", 3000) + "y", "../absent"}
-	c, left := worked(t, l, filepath.Join(dir, "below"), given...)
+	c, left := worked(t, filepath.Join(dir, "below"), given...)
 	if got, want := decoded(left), []string{"absent", "below/b", "d/none/x", "d/c", "a"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	for name, o := range map[string]*ledger.Outcome{"failed": {Exit: 1}, "without an ID": {Seen: rewrite.StreamState{Final: true}}} {
-		if left := c.leftFiles(o, given); left != "" {
-			t.Errorf("%s: %s", name, left)
-		}
-	}
 	toolbox.Write(t, filepath.Join(dir, "large"), strings.Repeat("x", maxLeftBytes+1))
-	if large := decodeLeft(c.leftFiles(goodRun(), []string{"../large", "../a"})); len(large) != 2 || large[0].Digest == "" || large[1].Digest != "" {
+	if large := decodeLeft(c.Left(c.run("../large", "../a"), "")); len(large) != 2 || large[0].Digest == "" || large[1].Digest != "" {
 		t.Errorf("%+v", large)
 	}
-	stopped := goodRun()
-	stopped.Exit, stopped.Seen.TurnLimit, stopped.Seen.Failed = 1, true, true
-	if c.leftFiles(stopped, given) != left {
-		t.Error("a run that reached its limit of turns has left other files")
-	}
-	if left := c.leftFiles(goodRun(), []string{"../read"}); left != "" {
+	if left := c.Left(c.run("../read"), ""); left != "" {
 		t.Errorf("a file that was only read is left: %s", left)
-	}
-	c.ticket.Session = 0
-	if left := c.leftFiles(goodRun(), given); left != "" {
-		t.Errorf("a session of the caller's: %s", left)
 	}
 	if paths := decoded(`[{"path":"../x"},{"path":"/etc/passwd"},{"path":"nul\u0000"},{"path":"a"}]`); !slices.Equal(paths, []string{"a"}) {
 		t.Errorf("paths of another machine: %q", paths)
@@ -193,21 +196,20 @@ func TestFilesOfARun(t *testing.T) {
 
 // A session's files are those of all its runs, as they are at the end of the latest one.
 func TestFilesOfEarlierRuns(t *testing.T) {
-	dir, l := gitrepo.New(t), memoryLedger(t)
+	dir := gitrepo.New(t)
 	for i := range 40 {
 		toolbox.Write(t, filepath.Join(dir, fmt.Sprint("f", i)), "one")
 	}
-	c, first := worked(t, l, dir, "f0", "f1", "f2", "f3")
+	c, first := worked(t, dir, "f0", "f1", "f2", "f3")
 	before := decodeLeft(first)
 	age(t, dir)
-	shell(t, dir, "echo two >f1; rm f2; touch -d '2 hours ago' f3") // f3 has its content, but not its time
+	gitrepo.Script(t, dir, "echo two >f1; rm f2; touch -d '2 hours ago' f3") // f3 has its content, but not its time
 	left := func(earlier string, given ...string) []leftFile {
 		t.Helper()
-		c.ticket.Left = earlier
-		return decodeLeft(c.leftFiles(goodRun(), given))
+		return decodeLeft(c.Left(c.run(given...), earlier))
 	}
 	again := left(first, "f1")
-	if paths := decoded(c.leftFiles(goodRun(), []string{"f1"})); !slices.Equal(paths, []string{"f1", "f3", "f2", "f0"}) {
+	if paths := decoded(c.Left(c.run("f1"), first)); !slices.Equal(paths, []string{"f1", "f3", "f2", "f0"}) {
 		t.Errorf("%q", paths)
 	}
 	if again[0].Digest == before[2].Digest || again[1].Digest != before[0].Digest || again[1].Time == before[0].Time || !again[2].Absent {
@@ -226,11 +228,11 @@ func TestFilesOfEarlierRuns(t *testing.T) {
 	for i := range 40 {
 		all = append(all, fmt.Sprint("f", i))
 	}
-	shell(t, dir, "touch f*")
+	gitrepo.Script(t, dir, "touch f*")
 	if many := left(first, all...); len(many) != maxLeftFiles || many[0].Path != "f39" {
 		t.Errorf("%d files, the first %s", len(many), many[0].Path)
 	}
-	if many := left(c.leftFiles(goodRun(), all), "f0"); len(many) != maxLeftFiles || many[0].Path != "f0" || many[1].Path != "f39" {
+	if many := left(c.Left(c.run(all...), first), "f0"); len(many) != maxLeftFiles || many[0].Path != "f0" || many[1].Path != "f39" {
 		t.Errorf("%d files, the first %s and %s", len(many), many[0].Path, many[1].Path)
 	}
 }
@@ -238,9 +240,8 @@ func TestFilesOfEarlierRuns(t *testing.T) {
 // git is started only if a file is not as it was.
 func TestUnchangedWorkStartsNoGit(t *testing.T) {
 	dir := gitrepo.New(t)
-	shell(t, dir, "echo one >a; git add a; git commit -qm 1; echo two >a")
-	c, left := worked(t, memoryLedger(t), dir, "a")
-	c.record.Place = c.place(dir)
+	gitrepo.Script(t, dir, "echo one >a; git add a; git commit -qm 1; echo two >a")
+	c, left := worked(t, dir, "a")
 	mark := filepath.Join(t.TempDir(), "mark")
 	bin := t.TempDir()
 	toolbox.Write(t, filepath.Join(bin, "git"), "#!/bin/sh\necho >"+mark+"\nexit 1\n")
@@ -253,17 +254,17 @@ func TestUnchangedWorkStartsNoGit(t *testing.T) {
 		_, err := os.Stat(mark)
 		return err == nil
 	}
-	if c.workGone(left, c.record.Place.Head) || started() {
+	if c.Gone(left, c.head(), c.head()) || started() {
 		t.Errorf("unchanged: git was started: %v", started())
 	}
 	toolbox.Write(t, filepath.Join(dir, "a"), "one\n")
-	if c.workGone(left, c.record.Place.Head) || !started() {
+	if c.Gone(left, c.head(), c.head()) || !started() {
 		t.Errorf("put back, but git fails: git was started: %v", started())
 	}
 }
 
-// Comparing with a commit runs nothing that the git.repository's configuration names, and takes no answer
-// from what replaces an object.
+// Comparing with a commit runs nothing that the repository's configuration names, and takes no
+// answer from what replaces an object.
 func TestWorkGoneRunsNothing(t *testing.T) {
 	dir := gitrepo.New(t)
 	mark := filepath.Join(t.TempDir(), "mark")
@@ -272,10 +273,9 @@ func TestWorkGoneRunsNothing(t *testing.T) {
 	if err := os.Chmod(evil, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	shell(t, dir, "echo one >a; echo '* filter=e diff=e' >.gitattributes; git add .; git commit -qm 1; echo two >a")
-	c, left := worked(t, memoryLedger(t), dir, "a")
-	c.record.Place = c.place(dir)
-	shell(t, dir, "git checkout -q a; git replace $(git rev-parse HEAD:a) $(echo two | git hash-object -w --stdin)")
+	gitrepo.Script(t, dir, "echo one >a; echo '* filter=e diff=e' >.gitattributes; git add .; git commit -qm 1; echo two >a")
+	c, left := worked(t, dir, "a")
+	gitrepo.Script(t, dir, "git checkout -q a; git replace $(git rev-parse HEAD:a) $(echo two | git hash-object -w --stdin)")
 	for key, value := range map[string]string{
 		"filter.e.clean": evil, "filter.e.smudge": evil, "filter.e.process": evil, "filter.e.required": "true", "diff.e.textconv": evil, "diff.e.command": evil,
 		"core.fsmonitor": evil, "core.hooksPath": filepath.Dir(evil), "core.pager": evil, "pager.ls-tree": evil, "alias.ls-tree": "!" + evil,
@@ -287,7 +287,7 @@ func TestWorkGoneRunsNothing(t *testing.T) {
 	if err := os.Remove(mark); err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	if !c.workGone(left, c.record.Place.Head) {
+	if !c.Gone(left, c.head(), c.head()) {
 		t.Error("git does not answer")
 	}
 	if text, err := os.ReadFile(mark); err == nil {
@@ -300,20 +300,8 @@ func TestWorkGoneRunsNothing(t *testing.T) {
 	}
 }
 
-// The guard is part of every call that may resume.
-func TestWorkGoneIsAGuard(t *testing.T) {
-	dir, l := gitrepo.New(t), memoryLedger(t)
-	shell(t, dir, "echo one >a; git add a; git commit -qm 1; echo two >a")
-	_, left := worked(t, l, dir, "a")
-	shell(t, dir, "git checkout -q a")
-	c := guarded(t, l, dir, t.TempDir())
-	c.gather()
-	if c.record.WorkGone == nil || !c.record.WorkGone(left, c.record.Place.Head) {
-		t.Error("the ledger cannot learn that the work is gone")
-	}
-}
-
-// BenchmarkWorkGone measures what a call pays that may resume, with as many files as are remembered.
+// BenchmarkWorkGone measures what a call pays that may resume, with as many files as are
+// remembered.
 func BenchmarkWorkGone(b *testing.B) {
 	dir := gitrepo.New(b)
 	var given []string
@@ -321,34 +309,33 @@ func BenchmarkWorkGone(b *testing.B) {
 		given = append(given, fmt.Sprintf("internal/package/file_%d.go", i))
 		toolbox.Write(b, filepath.Join(dir, given[i]), strings.Repeat("code\n", 1000))
 	}
-	shell(b, dir, "git add .; git commit -qm 1; for f in internal/package/*; do echo more >>$f; done")
-	c, left := worked(b, memoryLedger(b), dir, given...)
-	c.record.Place = c.place(dir)
-	head := c.record.Place.Head
+	gitrepo.Script(b, dir, "git add .; git commit -qm 1; for f in internal/package/*; do echo more >>$f; done")
+	c, left := worked(b, dir, given...)
+	head := c.head()
 	b.Run("unchanged", func(b *testing.B) {
 		for b.Loop() {
-			if c.workGone(left, head) {
+			if c.Gone(left, head, c.head()) {
 				b.Fatal("gone")
 			}
 		}
 	})
-	_, few := worked(b, memoryLedger(b), dir, given[:4]...)
+	_, few := worked(b, dir, given[:4]...)
 	b.Run("unchanged, 4 files", func(b *testing.B) {
 		for b.Loop() {
-			if c.workGone(few, head) {
+			if c.Gone(few, head, head) {
 				b.Fatal("gone")
 			}
 		}
 	})
 	b.Run("end of a run", func(b *testing.B) {
 		for b.Loop() {
-			c.leftFiles(goodRun(), given)
+			c.Left(c.run(given...), "")
 		}
 	})
 	toolbox.Write(b, filepath.Join(dir, given[0]), "edited further")
 	b.Run("one changed", func(b *testing.B) {
 		for b.Loop() {
-			if c.workGone(left, head) {
+			if c.Gone(left, head, c.head()) {
 				b.Fatal("gone")
 			}
 		}

@@ -1,4 +1,4 @@
-package shim
+package session
 
 import (
 	"bytes"
@@ -61,13 +61,13 @@ func TestStampOfARow(t *testing.T) {
 		} {
 			path := filepath.Join(t.TempDir(), "a?b#c%20d e.db")
 			db := newRows(t, path, journal)
-			c := &call{tool: rowTool{query: sessionQuery}}
+			c := Files{Tool: rowTool{query: sessionQuery}}
 			stamp, err := c.stamp(path, "one")
 			if err != nil || stamp != "[1,1,null]" {
 				t.Fatalf("%s: stamp %q, %v", journal, stamp, err)
 			}
 			change(t, db, query)
-			if got := c.stored(path, "one", stamp); got != want {
+			if got := c.Stored(path, "one", stamp); got != want {
 				t.Errorf("%s: after %q it is %d, want %d", journal, query, got, want)
 			}
 		}
@@ -80,7 +80,7 @@ func TestStampWaits(t *testing.T) {
 	db := newRows(t, path, "DELETE")
 	change(t, db, "BEGIN EXCLUSIVE")
 	time.AfterFunc(500*time.Millisecond, func() { _, _ = db.Exec("COMMIT") })
-	c := &call{tool: rowTool{query: sessionQuery}}
+	c := Files{Tool: rowTool{query: sessionQuery}}
 	if stamp, err := c.stamp(path, "one"); err != nil || stamp != "[1,1,null]" {
 		t.Errorf("stamp %q, %v", stamp, err)
 	}
@@ -97,15 +97,15 @@ func TestStampWritesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &call{tool: rowTool{query: sessionQuery}}
-	if got := c.stored(path, "one", "[1,1,null]"); got != decide.StoredSame {
+	c := Files{Tool: rowTool{query: sessionQuery}}
+	if got := c.Stored(path, "one", "[1,1,null]"); got != decide.StoredSame {
 		t.Errorf("it is %d", got)
 	}
-	c.tool = rowTool{query: "UPDATE session SET updated = 2 WHERE id = ? RETURNING updated"}
+	c.Tool = rowTool{query: "UPDATE session SET updated = 2 WHERE id = ? RETURNING updated"}
 	if stamp, err := c.stamp(path, "one"); err == nil {
 		t.Errorf("a query that writes returns %q", stamp)
 	}
-	c.tool = rowTool{query: sessionQuery}
+	c.Tool = rowTool{query: sessionQuery}
 	after, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the database was written to, %v", err)
@@ -117,7 +117,7 @@ func TestStampWritesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := c.stored(path, "one", ""); got != want {
+		if got := c.Stored(path, "one", ""); got != want {
 			t.Errorf("%q is %d, want %d", name, got, want)
 		}
 	}
@@ -128,18 +128,18 @@ func TestStampWritesNothing(t *testing.T) {
 
 func TestStampOfAFile(t *testing.T) {
 	tool, _ := rewrite.Lookup("claude")
-	c := &call{tool: tool}
+	c := Files{Tool: tool}
 	path := filepath.Join(t.TempDir(), "session.jsonl")
 	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for stamp, want := range map[decide.Stamp]decide.StoredState{"5": decide.StoredSame, "4": decide.StoredChanged, "": decide.StoredChanged} {
-		if got := c.stored(path, "", stamp); got != want {
+		if got := c.Stored(path, "", stamp); got != want {
 			t.Errorf("%q: it is %d, want %d", stamp, got, want)
 		}
 	}
 	for _, path := range []string{"", filepath.Dir(path), path + ".none"} {
-		if got := c.stored(path, "", "5"); got != decide.StoredGone {
+		if got := c.Stored(path, "", "5"); got != decide.StoredGone {
 			t.Errorf("%q is %d", path, got)
 		}
 	}

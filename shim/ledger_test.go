@@ -13,7 +13,7 @@ import (
 )
 
 func TestSlowLedgerIsLeftBehind(t *testing.T) {
-	c := &call{}
+	c := &timedLedger{}
 	if _, err := inTime(c, func() (int, error) { panic("broken") }); err == nil || errors.Is(err, errSlow) {
 		t.Fatalf("after a panic: %v", err)
 	}
@@ -33,7 +33,7 @@ func TestSlowLedgerIsLeftBehind(t *testing.T) {
 }
 
 func TestSlowLedgerTimeOfGitDoesNotCount(t *testing.T) {
-	c := &call{}
+	c := &timedLedger{}
 	answered, err := inTime(c, func() (bool, error) {
 		return askGit(c, func() bool { time.Sleep(ledgerLimit + ledgerLimit/2); return true }), nil
 	})
@@ -55,9 +55,10 @@ func TestSlowLedgerDoesNotDelayTheFreshRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := ticket.Session
-	c := &call{ledger: l, ticket: ticket, log: &log{}}
+	timed := &timedLedger{Ledger: l}
+	c := &decided{found: &found{asked: &asked{ledger: timed, log: &log{}}, book: &localBook{ledger: timed}}, ticket: ticket}
 	c.fallBack(reason.RefusedUnknown)
-	if c.slow || c.ticket.Session == 0 || c.ticket.Session == first {
+	if timed.slow || c.ticket.Session == 0 || c.ticket.Session == first {
 		t.Fatalf("a refusal is not recorded: %+v", c.ticket)
 	}
 	lock, err := syscall.Open(path+".lock", syscall.O_RDWR, 0)
@@ -68,9 +69,9 @@ func TestSlowLedgerDoesNotDelayTheFreshRun(t *testing.T) {
 	if err := syscall.Flock(lock, syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	c.ledgerTime = ledgerLimit - limitStep
+	timed.spent = ledgerLimit - limitStep
 	c.fallBack(reason.RefusedUnknown)
-	if !c.slow || c.ticket.Session != 0 {
-		t.Errorf("the call waited for the ledger: %v, session %d", c.slow, c.ticket.Session)
+	if !timed.slow || c.ticket.Session != 0 {
+		t.Errorf("the call waited for the ledger: %v, session %d", timed.slow, c.ticket.Session)
 	}
 }

@@ -1,4 +1,4 @@
-package shim
+package work
 
 import (
 	"os"
@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"reprise/ledger"
 	"reprise/test/gitrepo"
 )
 
@@ -41,31 +40,29 @@ func TestFindWork(t *testing.T) {
 		for _, git := range []bool{true, false} {
 			name := tt.name
 			if !git {
-				name += ", no git.Repository"
+				name += ", no repository"
 			}
 			t.Run(name, func(t *testing.T) {
 				dir := filepath.Join(gitrepo.New(t), "repo")
-				shell(t, filepath.Dir(dir), "rm -r .git; mkdir repo; cd repo; git init -q; mkdir d; echo one >a; echo one >d/c; git add .; git commit -qm 1;"+tt.before)
+				gitrepo.Script(t, filepath.Dir(dir), "rm -r .git; mkdir repo; cd repo; git init -q; mkdir d; echo one >a; echo one >d/c; git add .; git commit -qm 1;"+tt.before)
 				want := tt.want
 				if !git {
 					if strings.Contains(tt.run+tt.then, "git") || tt.name == "ignored" {
 						t.Skip("it needs git")
 					}
-					shell(t, dir, "rm -r .git")
+					gitrepo.Script(t, dir, "rm -r .git")
 				}
 				age(t, dir)
-				c := guarded(t, memoryLedger(t), dir, t.TempDir())
-				c.log, c.record.Home, c.ticket = &log{}, dir+"/home", &ledger.Ticket{Record: ledger.Record{Session: 1}}
+				c := newProject(t, dir)
+				c.Home = dir + "/home"
 				time.Sleep(20 * time.Millisecond) // a file gets the time of the kernel's last tick
 				c.started = time.Now()
 				time.Sleep(20 * time.Millisecond)
-				shell(t, dir, tt.run)
-				o := goodRun()
-				o.Seen.Shell, o.Seen.Answer = true, "First this.\nIt is done."
-				left := c.leftFiles(o, nil)
+				gitrepo.Script(t, dir, tt.run)
+				left := c.Left(Run{Started: c.started, Shell: true, Answer: "First this.\nIt is done."}, "")
 				time.Sleep(20 * time.Millisecond)
-				shell(t, dir, tt.then)
-				found := decoded(c.findWork(left, id))
+				gitrepo.Script(t, dir, tt.then)
+				found := decoded(c.Find(left, id))
 				if slices.Sort(found); !slices.Equal(found, want) {
 					t.Errorf("%q, want %q", found, want)
 				}
@@ -76,30 +73,27 @@ func TestFindWork(t *testing.T) {
 
 // What cannot be told, or not in time, is not found. What was found before is kept.
 func TestFindWorkInDoubt(t *testing.T) {
-	dir, l := gitrepo.New(t), memoryLedger(t)
-	c := guarded(t, l, dir, t.TempDir())
-	c.log, c.ticket, c.started = &log{}, &ledger.Ticket{Record: ledger.Record{Session: 1}}, time.Now().Add(-time.Second)
-	shell(t, dir, "echo new >new; echo named >named")
-	o := goodRun()
-	o.Seen.Shell = true
-	left := c.leftFiles(o, []string{"named"})
+	dir := gitrepo.New(t)
+	c := newProject(t, dir)
+	c.started = time.Now().Add(-time.Second)
+	gitrepo.Script(t, dir, "echo new >new; echo named >named")
+	left := c.Left(Run{Started: c.started, Given: []string{"named"}, Shell: true}, "")
 	look := func(left string) []string {
 		c.files = nil
-		return decoded(c.findWork(left, "id"))
+		return decoded(c.Find(left, "id"))
 	}
 	if found := look(left); !slices.Equal(found, []string{"named", "new"}) {
 		t.Errorf("%q", found)
 	}
-	c.ticket.Left = left
-	if runs := decodeRuns(c.leftFiles(goodRun(), nil)); len(runs) != 1 {
+	if runs := decodeRuns(c.Left(c.run(), left)); len(runs) != 1 {
 		t.Errorf("a later run without commands leaves %d runs with commands", len(runs))
 	}
-	defer func(d time.Duration) { workTimeout = d }(workTimeout)
-	workTimeout = 0
+	defer func(d time.Duration) { Timeout = d }(Timeout)
+	Timeout = 0
 	if found := look(left); !slices.Equal(found, []string{"named"}) {
 		t.Errorf("out of time: %q", found)
 	}
-	workTimeout = time.Minute
+	Timeout = time.Minute
 	for _, damaged := range []string{"", "{", `[{"run":{}}]`, `[{"path":"a"}]`} {
 		if found := look(damaged); len(found) > 1 {
 			t.Errorf("%s: %q", damaged, found)

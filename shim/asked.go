@@ -1,0 +1,173 @@
+package shim
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+	"reprise/shim/binary"
+	"reprise/shim/supervise"
+	"reprise/shim/variables"
+
+	"github.com/mattn/go-isatty"
+)
+
+// asked is a call as the caller made it, with its streams.
+type asked struct {
+	env     Env
+	name    string // of the tool
+	started time.Time
+	preview bool // only explain: record nothing, run nothing
+	search  *binary.Search
+	input   *input
+	signals *supervise.Inbox // for the tool
+	ledger  *timedLedger     // once it is opened
+	log     *log
+}
+
+func ask(env Env) *asked {
+	a := &asked{
+		env: env, name: toolName(env), started: env.Now(), input: newInput(env.Stdin),
+		signals: supervise.NewInbox(), ledger: &timedLedger{}, log: &log{},
+	}
+	a.search = a.newSearch()
+	return a
+}
+
+// again returns the call for a decision on later facts. stdin, as far as it was read, and the
+// ledger stay.
+func (a *asked) again() *asked {
+	again := *a
+	again.search = a.newSearch()
+	return &again
+}
+
+func (a *asked) newSearch() *binary.Search {
+	return binary.NewSearch(a.name, a.env.Args, a.env.Environ, a.env.Stderr, func(what string, err error) { a.log.fault(what, err) })
+}
+
+// toolName returns the name of the program as called if that is a tool's, or else the
+// name of the program's file.
+func toolName(env Env) string {
+	if len(env.Args) > 0 {
+		if name := filepath.Base(env.Args[0]); slices.Contains(rewrite.Names, name) {
+			return name
+		}
+	}
+	return filepath.Base(binary.Executable())
+}
+
+// invocation returns the command line and the facts needed to parse it.
+func (a *asked) invocation() rewrite.Invocation {
+	return rewrite.Invocation{
+		Args: a.env.Args[min(1, len(a.env.Args)):], Env: a.env.Get,
+		StdinTTY:  isatty.IsTerminal(a.env.Stdin.Fd()),
+		StdoutTTY: isatty.IsTerminal(a.env.Stdout.Fd()),
+	}
+}
+
+// A pass is the error of a step after which the real binary runs, as the caller wrote it.
+type pass struct {
+	why    reason.Code
+	failed error // inside reprise, nil if nothing failed
+}
+
+func (p *pass) Error() string { return string(p.why) }
+
+func passFor(why reason.Code) error { return &pass{why: why} }
+
+// passOf returns the reason why the real binary runs.
+func passOf(err error) *pass {
+	var p *pass
+	if errors.As(err, &p) {
+		return p
+	}
+	return &pass{why: reason.Fault, failed: err}
+}
+
+// fault logs a failure inside reprise and returns a pass for the reason Fault.
+func (a *asked) fault(what string, err error) error {
+	a.log.fault(what, err)
+	return &pass{why: reason.Fault, failed: fmt.Errorf("%s: %w", what, err)}
+}
+
+// safely takes a step. A panic in it is a failure.
+func (a *asked) safely(step func() error) (err error) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			err = a.fault("prepare the call", fmt.Errorf("%v", broken))
+		}
+	}()
+	return step()
+}
+
+// become becomes the real binary, with all of the caller's stdin. It returns only if that fails. f
+// is nil if nothing was found.
+func (a *asked) become(f *found, err error) int {
+	if f == nil {
+		f = &found{asked: a, book: &localBook{}}
+	}
+	p := passOf(err)
+	a.log.passthrough(p.why)
+	f.printVerbose(rewrite.Passthrough, p.why)
+	_ = a.safely(func() error { f.countPassed(p); return nil }) // it is logged
+	stdin, err := a.input.HandOn()
+	if err != nil {
+		return a.search.CannotRun(cmp.Or(p.failed, err)) // why it must be handed on at all, if that is a failure
+	}
+	f.book.close()
+	return a.search.Become(variables.Unset(a.env.Environ), stdin)
+}
+
+// countPassed counts a headless call that is passed through, for status, also from within a run. It
+// never waits; if it cannot write, the call is not counted.
+func (f *found) countPassed(p *pass) {
+	tool, known := rewrite.Lookup(f.name)
+	if !known || f.ledger.slow {
+		return
+	}
+	in := f.invocation()
+	chosen := p.why == reason.Nested || p.why == reason.SwitchedOff || p.why == reason.Disabled
+	if !chosen && !rewrite.Missed(tool, in, p.why) {
+		return
+	}
+	line := f.line
+	if line.Mode == "" { // nothing is known of the call yet: the configuration cannot be read, or the call is switched off
+		line = tool.Parse(in)
+		if line.Mode == rewrite.Passthrough && !rewrite.Missed(tool, in, line.Reason) {
+			return
+		}
+	}
+	if _, err := f.search.Program(); err != nil {
+		return // nothing will run
+	}
+	path, err := config.LedgerFile(f.env.Own)
+	if err != nil {
+		return
+	}
+	if cwd, err := workingDir(line.Dir); err == nil {
+		passed := ledger.Passed{Tool: f.name, Cwd: cwd, Reason: p.why, When: decide.MillisOf(f.started), Detail: p.failure()}
+		_ = f.ledger.do(func() error { return ledger.NotePassed(path, passed) })
+	}
+}
+
+// failure says where the user's configuration has the first mistake, or names another failure, ""
+// for none. It holds no value of the configuration.
+func (p *pass) failure() string {
+	var mistakes config.Mistakes
+	switch {
+	case p.failed == nil:
+		return ""
+	case errors.As(p.failed, &mistakes):
+		return mistakes[0].Place()
+	}
+	return p.failed.Error()
+}

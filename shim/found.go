@@ -1,0 +1,244 @@
+package shim
+
+import (
+	"cmp"
+	"strings"
+
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+	"reprise/shim/binary"
+	"reprise/shim/disk"
+	"reprise/shim/front"
+	"reprise/shim/git"
+	"reprise/shim/session"
+	"reprise/shim/supervise"
+	"reprise/shim/work"
+)
+
+// found is what this machine has for a call: binary, configuration, settings, chains.
+type found struct {
+	*asked
+	config    config.Config
+	tool      rewrite.Tool
+	line      rewrite.Call // the command line as the tool reads it, with its settings
+	real      binary.Program
+	known     ledger.Binary // the facts about the real one
+	cwd, home string        // where the tool will work, and its home
+	book      book
+}
+
+// find finds what the call needs, with the store that an earlier decision on the call has opened,
+// if there is one. It fails with a pass if the call is not to be managed; found then has what was
+// found before.
+func find(a *asked, shared *sharedBook) (*found, error) {
+	f := &found{asked: a, book: &localBook{ledger: a.ledger}}
+	for _, step := range []func() error{f.readConfig, f.parse, f.locate, f.readSettings, f.recallBinary, f.leaveChosen} {
+		if err := step(); err != nil {
+			return f, err
+		}
+	}
+	f.openBook(shared)
+	return f, nil
+}
+
+// readConfig reads the configuration, and opens the log.
+func (f *found) readConfig() error {
+	path, err := config.ConfigFile(f.env.Own)
+	if err != nil {
+		return f.fault("find configuration", err)
+	}
+	f.config, err = config.Load(path)
+	f.search.Prefer(f.config.Tools[f.name].Path)
+	if path, err := config.LogFile(f.env.Own); err == nil && !f.preview {
+		f.log.begin(path, f.env.Get("REPRISE_LOG") == "debug", f.name, f.env.Now)
+	}
+	switch {
+	case err != nil:
+		return &pass{why: reason.ConfigMistake, failed: passOf(f.fault("read configuration", err)).failed}
+	case !f.config.Enabled || !f.config.Tools[f.name].Enabled:
+		return passFor(reason.Disabled)
+	}
+	return nil
+}
+
+// parse reads the command line as the tool does.
+func (f *found) parse() error {
+	var managed bool
+	if f.tool, managed = rewrite.Lookup(f.name); !managed {
+		return passFor(reason.NotManaged)
+	}
+	if f.line = f.parsed(f.invocation()); f.line.Mode == rewrite.Passthrough {
+		return passFor(f.line.Reason)
+	}
+	// A tool can fail at the first write if nobody reads it (codex 0.169.0: exit code 101).
+	// Behind the shim's pipe it would not.
+	if front.Closed(f.env.Stdout.Fd()) || supervise.HungUp(int(f.env.Stdout.Fd())) {
+		return passFor(reason.StdoutGone)
+	}
+	return nil
+}
+
+// parsed parses a command line, if an option is not known by the binary's --help.
+func (f *found) parsed(in rewrite.Invocation) rewrite.Call {
+	line := f.tool.Parse(in)
+	if line.Reason == reason.UnknownOption {
+		in.Learned = f.learn()
+		line = f.tool.Parse(in)
+	}
+	return line
+}
+
+// locate finds the real binary, the ledger, and the directories that select the chains.
+func (f *found) locate() (err error) {
+	if f.real, err = f.search.Program(); err != nil {
+		return passFor(reason.Fault) // becoming it fails in the same way, and reports it
+	}
+	if err := f.openLedger(); err != nil {
+		return err
+	}
+	if f.cwd, err = workingDir(f.line.Dir); err != nil {
+		return f.fault("find working directory", err)
+	}
+	if f.line.Mode == rewrite.Fresh && f.search.IsWrapper() {
+		return passFor(reason.Wrapper)
+	}
+	return nil
+}
+
+// readSettings completes the command line with the tool's settings files.
+func (f *found) readSettings() error {
+	if f.line.Mode == rewrite.Fresh {
+		if err := f.checkFiles(); err != nil {
+			return err
+		}
+		f.line = f.tool.ResolveWithEnv(f.line, f.hostEnv())
+	}
+	if f.line.Mode == rewrite.Passthrough {
+		return passFor(f.line.Reason)
+	}
+	f.home = disk.Canonical(f.line.Home)
+	return nil
+}
+
+// leaveChosen leaves a new session to the caller that chose the ID if the tool cannot copy another
+// one to that ID, or if the session is there already, which the tool refuses.
+func (f *found) leaveChosen() error {
+	if f.line.ChosenID == "" || f.line.Mode != rewrite.Fresh || f.line.Copies && !f.sessions().Has(f.line.ChosenID) {
+		return nil
+	}
+	f.line.ChosenID = ""
+	if f.line.Format == rewrite.Text {
+		return passFor(reason.CallerSession)
+	}
+	f.line.Mode, f.line.Reason = rewrite.Observe, reason.CallerSession
+	return nil
+}
+
+// sessions returns the files of the tool's sessions.
+func (f *found) sessions() session.Files {
+	return session.Files{Tool: f.tool, Home: f.home, Cwd: f.cwd, Fault: f.log.fault}
+}
+
+// project returns the project that the tool works in.
+func (f *found) project() *work.Project {
+	return &work.Project{
+		Cwd: f.cwd, Home: f.home, Environ: f.env.Environ, Digest: f.digester(), Beside: f.ledger.Beside, Fault: f.log.fault,
+	}
+}
+
+// hostEnv reads the settings files that the call depends on, and the tool's version.
+func (f *found) hostEnv() rewrite.HostEnv {
+	s := rewrite.HostEnv{Version: f.real.Version(), Settings: map[string]string{}, Dirs: git.ProjectDirs(f.cwd)}
+	if s.Version == "" && f.tool.Descriptor().AsksVersion {
+		s.Version = f.learn().Version
+	}
+	for _, path := range f.line.SettingsFiles {
+		if text, err := disk.Read(path, maxSize(path)); err == nil {
+			s.Settings[path] = text
+		}
+	}
+	s.Hooks = f.hookFiles()
+	return s
+}
+
+// hookFiles reads the files that can have hooks.
+func (f *found) hookFiles() (files []rewrite.HookFile) {
+	found, left := directories{}, int64(maxWatchedBytes)
+	for _, w := range f.line.HookFiles {
+		paths := found.paths(w, f.cwd)
+		for _, path := range paths {
+			text, err := disk.Read(path, min(disk.MaxSettings, left))
+			if disk.IsAbsent(err) {
+				continue
+			}
+			left -= int64(len(text))
+			files = append(files, rewrite.HookFile{Path: path, Text: text, Unread: err != nil})
+		}
+		if len(paths) >= maxWatched && strings.Contains(w.Path, "*") { // there can be more
+			files = append(files, rewrite.HookFile{Path: w.Path, Unread: true})
+		}
+	}
+	return files
+}
+
+// recallBinary reads the facts about the real binary.
+func (f *found) recallBinary() (err error) {
+	if f.known, err = f.knownBinary(f.real.Fingerprint()); err != nil {
+		return f.fault("read what is known of the binary", err)
+	}
+	if f.known.Refuses && f.line.Mode == rewrite.Fresh {
+		return passFor(reason.AddedRefused)
+	}
+	return nil
+}
+
+// learn returns the options that the real binary's help names. Each binary is run once for
+// that; the ledger keeps the answer.
+func (f *found) learn() rewrite.Probe {
+	real, err := f.search.Program()
+	if err != nil || f.openLedger() != nil {
+		return rewrite.Probe{} // without a ledger every call would run --help
+	}
+	// A version manager's shim is one file for all tools.
+	known, err := f.knownBinary(real.Fingerprint())
+	if err != nil {
+		f.log.fault("read what is known of the binary", err)
+		return rewrite.Probe{}
+	}
+	if known.Probed {
+		return known.Probe
+	}
+	probe := binary.Ask(f.tool, real.Path, f.env.Environ)
+	asks := f.tool.Descriptor().AsksVersion
+	if asks {
+		probe.Version = binary.Version(real.Path, f.env.Environ)
+	}
+	if f.preview || asks && probe.Version == "" { // it might have been too slow: the next call asks again
+		return probe
+	}
+	f.learnBinary(real.Fingerprint(), func(b *ledger.Binary) { b.Probed, b.Probe = true, probe })
+	return probe
+}
+
+// knownBinary reads the ledger's row of a binary.
+func (f *found) knownBinary(fingerprint string) (ledger.Binary, error) {
+	return inTime(f.ledger, func() (ledger.Binary, error) { return f.ledger.Binary(f.name, fingerprint) })
+}
+
+// learnBinary records the facts that the call has shown of the real binary.
+func (f *found) learnBinary(fingerprint string, add func(*ledger.Binary)) {
+	real, _ := f.search.Program() // it was found before
+	version, now := real.Version(), decide.MillisOf(f.env.Now())
+	err := f.ledger.do(func() error {
+		return f.ledger.LearnBinary(f.name, fingerprint, now, func(b *ledger.Binary) {
+			b.Path, b.Version = real.Path, cmp.Or(b.Version, version)
+			add(b)
+		})
+	})
+	if err != nil {
+		f.log.fault("keep what is known of the binary", err)
+	}
+}

@@ -1,0 +1,89 @@
+package shim
+
+import (
+	"os"
+	"strings"
+	"syscall"
+
+	"reprise/rewrite"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+	"reprise/shim/supervise"
+)
+
+// An input is the caller's stdin, with the part that was read: for a run, and for the real binary.
+type input struct {
+	supervise.Source
+	from *os.File
+	talk *supervise.Conversation // nil unless stdin is a conversation
+}
+
+func newInput(stdin *os.File) *input {
+	return &input{Source: &supervise.Staged{From: stdin}, from: stdin}
+}
+
+// waits reports whether stdin is a conversation in which the caller waits for an answer before the
+// first message.
+func (in *input) waits() bool { return in.talk != nil && in.talk.Waits }
+
+// mostOpened is more than the number of descriptors that are opened once stdin is being read.
+// Without them the tool could not be started, and stdin could not be handed on.
+const mostOpened = 20
+
+// readPrompt reads stdin and composes the prompt as the tool does. It returns the command line with
+// what stdin adds to it.
+func (f *found) readPrompt() (line rewrite.Call, text string, err error) {
+	line = f.line
+	if line.Stdin != rewrite.StdinUnused && f.input.talk == nil && !spare(mostOpened) {
+		return line, "", f.fault("read stdin", syscall.EMFILE)
+	}
+	if line.Stdin == rewrite.StdinFrames {
+		return f.readOpening()
+	}
+	silence := line.Silence
+	if f.preview && silence == rewrite.SilenceAwaited {
+		silence = rewrite.SilenceFails // a preview does not wait
+	}
+	staged, why, err := supervise.Stage(f.env.Stdin, line.Stdin, silence)
+	f.input.Source, line.Silent = staged, staged.Silent
+	switch {
+	case err != nil:
+		return line, "", f.fault("read stdin", err)
+	case why != "":
+		return line, "", passFor(why)
+	}
+	text = f.tool.EffectivePrompt(line, staged.Data)
+	if strings.TrimSpace(text) == "" {
+		return line, "", passFor(reason.BadUsage)
+	}
+	if line.Stdin == rewrite.StdinPrompt && prompt.IsSlashCommand(text) {
+		return line, "", passFor(reason.SlashCommand)
+	}
+	return line, text, nil
+}
+
+// readOpening reads a conversation up to the first message, which is the prompt.
+func (f *found) readOpening() (line rewrite.Call, text string, err error) {
+	if err := f.input.open(); err != nil {
+		return f.line, "", err
+	}
+	line, text, why := f.line.Opened(f.input.talk.Opening())
+	if why != "" {
+		err = passFor(why)
+	}
+	return line, text, err
+}
+
+// open reads a conversation up to the first message, unless that was read.
+func (in *input) open() error {
+	if in.talk != nil {
+		return nil
+	}
+	in.talk = supervise.NewConversation(in.from)
+	in.Source = in.talk
+	why, err := in.talk.Open()
+	if err == nil && why != "" {
+		err = passFor(why)
+	}
+	return err
+}

@@ -1,0 +1,105 @@
+// Package shim carries out one call of a shimmed tool: it finds the real binary,
+// and either becomes it or runs it under supervision, resumed where the ledger
+// shows that the call continues an earlier one.
+//
+// It never prints anything of its own on the caller's stdout, and on stderr only when there is no
+// tool to run, or if REPRISE_VERBOSE asks for it. It never reads configuration from the working
+// directory.
+//
+// A call is four values, each made of those before it: asked, found, decided, ran.
+//
+// Invariant: if anything fails inside reprise before the tool has started, the real
+// binary still runs, with the caller's own arguments and all of its stdin.
+package shim
+
+import (
+	"runtime"
+
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+	_ "reprise/rewrite/tool" // registers the tools
+	"reprise/shim/binary"
+	"reprise/shim/supervise"
+	"reprise/shim/variables"
+)
+
+// Main carries out the call and returns the exit code. If this process becomes the real
+// binary, Main does not return.
+func Main(env Env) int {
+	supervise.HandleAsCaller()
+	a := ask(env)
+	switch {
+	case !startPoller():
+		return a.search.Become(variables.Unset(env.Environ), nil) // at once: opening any file would end the process
+	case a.name == binary.Npx:
+		return a.search.Npx()
+	}
+	switch n := a.prepare(); n.do {
+	case run:
+		return n.decided.run()
+	case observe:
+		return n.decided.observe()
+	case scout:
+		return n.decided.scout()
+	default:
+		return a.become(n.found, n.err)
+	}
+}
+
+// Main runs in the process's first thread. An exec from another thread would lose signals that
+// are pending for the first one, and a tool that another thread has started would be killed
+// when that thread ends.
+func init() { runtime.LockOSThread() }
+
+// A next says what becomes of a call. The zero action becomes the real binary, for the reason in
+// err.
+type next struct {
+	do      action
+	found   *found   // nil if little was found
+	decided *decided // unless the real binary runs
+	err     error
+}
+
+type action int
+
+const (
+	become  action = iota
+	run            // the tool as decided, and once more, fresh, if it refuses the resume
+	observe        // the tool as the caller has it, with a session that is not ours
+	scout          // the tool before the prompt is there
+)
+
+// prepare takes the steps before the tool starts. A panic in them is a failure.
+func (a *asked) prepare() (n next) {
+	if err := a.safely(func() error { n = a.decide(); return n.err }); err != nil {
+		return next{found: n.found, err: err}
+	}
+	return n
+}
+
+// decide finds what the call needs, reads the prompt, and has the ledger decide.
+func (a *asked) decide() next {
+	if a.env.Get("REPRISE_OFF") == "1" {
+		return next{err: passFor(reason.SwitchedOff)}
+	}
+	f, err := find(a, nil)
+	if err != nil {
+		return next{found: f, err: err}
+	}
+	if f.line.Mode == rewrite.Observe { // the caller manages the session
+		d, err := f.observed()
+		return next{do: observe, found: f, decided: d, err: err}
+	}
+	line, text, err := f.readPrompt()
+	if a.input.waits() {
+		return f.scouted()
+	}
+	if err != nil {
+		return next{found: f, err: err}
+	}
+	d, err := decideOn(f, line, text, f.started)
+	if err == nil && d.decision.Mode == rewrite.Observe {
+		return next{do: observe, found: f, decided: d}
+	}
+	return next{do: run, found: f, decided: d, err: err}
+}

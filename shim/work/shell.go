@@ -1,0 +1,126 @@
+package work
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/ledger/decide"
+	"reprise/shim/disk"
+	"reprise/shim/git"
+)
+
+// A commandRun is a run of a tool that ran commands. The events do not name the files that these
+// changed.
+type commandRun struct {
+	Began int64  `json:"began"` // in nanoseconds
+	Ended int64  `json:"ended"`
+	Said  string `json:"said,omitempty"` // a keyed digest of the answer's last line
+}
+
+// maxCommandRuns bounds how many runs of a session are remembered.
+const maxCommandRuns = 8
+
+// commandRuns returns the runs of a session with commands, the latest first.
+func (p *Project) commandRuns(latest Run, before string) (runs []leftFile) {
+	if latest.Shell {
+		said := strings.TrimSpace(latest.Answer)
+		run := commandRun{Began: latest.Started.UnixNano(), Ended: time.Now().UnixNano()}
+		if said = strings.TrimSpace(said[strings.LastIndexByte(said, '\n')+1:]); said != "" {
+			run.Said = p.Digest(said)
+		}
+		runs = append(runs, leftFile{Run: &run})
+	}
+	runs = append(runs, decodeRuns(before)...)
+	return runs[:min(len(runs), maxCommandRuns)]
+}
+
+// decodeRuns reads the runs with commands from what Left has returned.
+func decodeRuns(text string) []leftFile {
+	var files []leftFile
+	if json.Unmarshal([]byte(text), &files) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(files, func(f leftFile) bool { return f.Run == nil })
+}
+
+// Find adds to the files that a session's runs left those that commands of these runs changed:
+// their modification time lies within a run. A reset or a stash gives a file another time. Nothing
+// is found for a run that another call ran beside, and a file that has the run's own output does
+// not count.
+func (p *Project) Find(left, id string) string {
+	runs := slices.DeleteFunc(decodeRuns(left), func(r leftFile) bool { return p.ranBeside(r.Run) })
+	if len(runs) == 0 {
+		return left
+	}
+	files, root, digest := decodeLeft(left), p.Root(), p.Digest
+	for _, f := range p.projectFiles(root) {
+		if len(files) >= maxLeftFiles {
+			break
+		}
+		i := slices.IndexFunc(runs, func(r leftFile) bool { return r.Run.Began <= f.Time && f.Time <= r.Run.Ended })
+		if i < 0 || !isLeftPath(f.Path) || slices.ContainsFunc(files, func(o leftFile) bool { return o.Path == f.Path }) {
+			continue
+		}
+		path := filepath.Join(root, f.Path)
+		content, err := disk.Read(path, maxLeftBytes)
+		if err != nil || disk.Resolve(path) != path || id != "" && strings.Contains(content, id) || hasLine(content, runs[i].Run.Said, digest) {
+			continue
+		}
+		f.Digest = digest(content)
+		files = append(files, f)
+	}
+	return encodeLeft(append(files, decodeRuns(left)...))
+}
+
+// hasLine reports whether a text has a line with a digest.
+func hasLine(text, line string, digest func(string) string) bool {
+	if line == "" {
+		return false
+	}
+	for l := range strings.SplitSeq(text, "\n") {
+		if digest(strings.TrimSpace(l)) == line {
+			return true
+		}
+	}
+	return false
+}
+
+// ranBeside reports whether another call ran in the project beside a run, or the ledger does not
+// say.
+func (p *Project) ranBeside(r *commandRun) bool {
+	n, err := p.Beside(p.Root(), decide.Millis(r.Began/1e6), decide.Millis(r.Ended/1e6))
+	return err != nil || n > 1
+}
+
+// Timeout is how long the search for changed files can take. None are found after it. Only tests
+// change it.
+var Timeout = 300 * time.Millisecond
+
+// projectFiles returns the regular files of the project with their times. Those that git ignores,
+// hidden ones and those of the tool's home do not count: tools and callers keep their own state
+// there.
+func (p *Project) projectFiles(root string) []leftFile {
+	if p.files != nil {
+		return p.files
+	}
+	p.files = []leftFile{}
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
+	defer cancel()
+	var files []leftFile
+	err := git.EachFile(ctx, root, p.Environ, func(path string, info fs.FileInfo) {
+		if info.Mode().IsRegular() && (p.Home == "" || !strings.HasPrefix(filepath.Join(root, path), p.Home+"/")) {
+			files = append(files, leftFile{Path: path, leftState: leftState{Size: info.Size(), Time: info.ModTime().UnixNano()}})
+		}
+	})
+	if err != nil {
+		p.Fault("look for changed files", err)
+		return nil
+	}
+	p.files = files
+	return files
+}
