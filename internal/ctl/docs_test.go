@@ -131,7 +131,7 @@ func commandReference() string {
 	b.WriteString("# The commands of shimctl\n\nThis page is made from the code; `shimctl COMMAND --help` says the same.\n\n" +
 		"- **Exit status:** 0, also if there is nothing to show; 1 if something failed or you said no; 2 for a mistake in the command line;\n" +
 		"  3 if a check has findings.\n" +
-		"- **Commands that write** show what they would do and ask at a terminal. Elsewhere they need `--yes`.\n" +
+		"- **Commands that write** show what they would do and ask at a terminal. Elsewhere they need `--yes`; `config set` does not.\n" +
 		"- **Output:** a terminal gets aligned, coloured tables with relative times, in ASCII where the locale (LC_ALL, LC_CTYPE,\n" +
 		"  LANG) is not UTF-8. A pipe or a file gets TSV with a header line, RFC 3339 times in UTC and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
 		"- **Flags of every command:** `--color WHEN` and `--help`, as shown for `shimctl` itself.\n")
