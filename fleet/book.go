@@ -311,12 +311,8 @@ func (b *Book) Restore(
 	if err != nil {
 		return reason.StoreUnavailable, err
 	}
-	var file string
-	if h.from.File != nil {
-		file = *h.from.File
-	}
 	bundle := store.Bundle{Name: h.from.Bundle, Digest: h.from.BundleDigest}
-	switch err := b.Bundles.Load(ctx, bundle, h.call.Home, paths(h.from.nativeID(), file), known); {
+	switch err := b.Bundles.Load(ctx, bundle, h.call.Home, paths(h.from.NativeID, h.from.File), known); {
 	case err == nil:
 		return "", nil
 	case errors.Is(err, store.ErrChanged):

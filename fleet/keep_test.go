@@ -145,7 +145,7 @@ func wantNative(t *testing.T, k *Book, want ...string) {
 				t.Fatal(err)
 			}
 			for _, s := range r.Sessions {
-				ids = append(ids, s.nativeID())
+				ids = append(ids, s.NativeID)
 			}
 		}
 	}

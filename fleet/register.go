@@ -44,13 +44,6 @@ func (s *session) held(now decide.Millis) bool { return s.Holder != "" && now < 
 // ended reports whether no run can go on with the session any more.
 func (s *session) ended() bool { return s.State != decide.Live && s.State != decide.Running }
 
-func (s *session) nativeID() string {
-	if s.NativeID == nil {
-		return ""
-	}
-	return *s.NativeID
-}
-
 // decode reads a register's content. It fails with store.ErrBroken or store.ErrNewer.
 func decode(from store.Register) (*register, error) {
 	r := register{name: from.Name, stored: from.Version}

@@ -2,11 +2,11 @@ package ledger
 
 import (
 	"bytes"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -380,63 +380,62 @@ func (c *Call) job() []any {
 	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest}
 }
 
-// A sentRow has the columns of a session's prompts.
-type sentRow struct {
-	sent                              prompt.Sent
-	base, lines, shape, answers, said sql.RawBytes
-	root, things                      sql.RawBytes
+// A candidate is a session that a call might continue, with its chain and its lease.
+type candidate struct {
+	chain   storedChain
+	session storedSession
+	lease   lease
 }
 
-func (r *sentRow) columns() []column {
-	return []column{
-		{"s.base", &r.base}, {"s.base_opening", &r.sent.Base.Opening}, {"s.base_bytes", &r.sent.Base.Bytes},
-		{"s.base_lines", &r.lines}, {"s.shape", &r.shape},
-		{"s.answers", &r.answers}, {"s.said", &r.said}, {"s.transcript", &r.sent.Transcript},
-		{"s.things", &r.things}, {"s.root", &r.root},
+// candidateColumns returns SQL that selects a candidate: a chain c, a session s, a lease l if there is one.
+var candidateColumns = sync.OnceValue(func() string {
+	return chains.columns("c") + ", " + sessions.columns("s") + `, coalesce(l.session_id, 0), coalesce(l.boot, ''),
+		coalesce(l.namespace, ''), coalesce(l.pid, 0), coalesce(l.pid_start, 0), coalesce(l.child, 0),
+		coalesce(l.child_start, 0), coalesce(l.taken, 0)`
+})
+
+func (n *candidate) fields() []any {
+	return slices.Concat(chains.fields(&n.chain), sessions.fields(&n.session), n.lease.fields())
+}
+
+// facts returns what the ledger knows of the candidate.
+func (n *candidate) facts() decide.ChainFacts {
+	c, s := &n.chain, &n.session
+	f := decide.ChainFacts{
+		Chain: c.ID, Newest: c.Newest, Concurrent: c.Concurrent,
+		Session: s.ID, Parent: s.Source, NativeID: s.NativeID, State: s.State, StateWhy: s.StateWhy, Errors: int(s.Errors),
+		Fingerprints: decide.Fingerprints{Settings: s.Settings, Model: s.Model, Runtime: s.Runtime, Auth: s.Auth},
+		Place:        decide.Place{Repository: s.Repository, Branch: s.Branch, Head: s.Head},
+		Context:      rewrite.Context{Used: s.ContextUsed, Limit: s.ContextLimit}, Compacted: s.Compacted,
+		Created: s.Created, LastUsed: s.LastUsed, Attempt: rewrite.NoAttempt, Reset: s.Reset, CallersOwn: s.CallersOwn,
+		File: s.File, Stamp: s.Stamp, Left: s.LeftFiles, FirstModel: s.FirstModel, Shared: s.Shared != "",
+		Caller: decide.ParseCaller(s.Caller), BaseBytes: int(s.BaseBytes), Base: decodeDigests(s.Base),
 	}
-}
-
-func (r *sentRow) compare(c *Call) prompt.Continuity {
-	r.decode()
-	r.sent.Named, r.sent.Others = c.strong(), c.otherRoles
-	return prompt.Compare(r.sent, c.Prompt)
-}
-
-// decode sets sent from the columns.
-func (r *sentRow) decode() {
-	r.sent.Base.Blocks, r.sent.Answers = decodeDigests(r.base), decodeAnswers(r.answers, r.said)
-	r.sent.Base.Lines, r.sent.Base.Shape = decodeLines(r.lines), decodeShape(r.shape)
-	r.sent.Things, r.sent.Root, r.sent.RootFirst = decodeMarks(r.things), nil, prompt.Digest{}
-	if root := decodeDigests(r.root); len(root) > 0 {
-		r.sent.RootFirst, r.sent.Root = root[0], root[1:]
+	if s.Attempt != nil {
+		f.Attempt = int(*s.Attempt)
 	}
+	_ = f.Rounds.Scan(s.Rounds) // damaged ones are none
+	return f
 }
 
-// A factsRow has the columns of a session, of the chain and of the lease.
-type factsRow struct {
-	sentRow
-	facts decide.ChainFacts
-	lease lease
+// sent returns the prompts and answers of the session.
+func (s *Session) sent() prompt.Sent {
+	sent := prompt.Sent{
+		Base: prompt.Footprint{Opening: int(s.BaseOpening), Bytes: int(s.BaseBytes), Blocks: decodeDigests(s.Base),
+			Lines: decodeLines(s.BaseLines), Shape: decodeShape(s.Shape)},
+		Answers: decodeAnswers(s.Answers, s.Said), Transcript: s.Transcript, Things: decodeMarks(s.Things),
+	}
+	if root := decodeDigests(s.Root); len(root) > 0 {
+		sent.RootFirst, sent.Root = root[0], root[1:]
+	}
+	return sent
 }
 
-func (r *factsRow) columns() []column {
-	f, l := &r.facts, &r.lease
-	return append([]column{
-		{"c.id", &f.Chain}, {"coalesce(c.session_id, 0)", &f.Newest}, {"c.concurrent", &f.Concurrent},
-		{"s.id", &f.Session}, {"coalesce(s.parent_id, 0)", &f.Parent}, {"coalesce(s.native_id, '')", &f.NativeID},
-		{"s.state", &f.State}, {"s.state_why", &f.StateWhy}, {"s.errors", &f.Errors},
-		{"s.settings", &f.Fingerprints.Settings}, {"s.model", &f.Fingerprints.Model}, {"s.runtime", &f.Fingerprints.Runtime}, {"s.auth", &f.Fingerprints.Auth},
-		{"s.created", &f.Created}, {"s.last_used", &f.LastUsed},
-		{"s.context_used", &f.Context.Used}, {"s.context_limit", &f.Context.Limit}, {"s.compacted", &f.Compacted},
-		{"coalesce(s.file, '')", &f.File}, {"coalesce(s.stamp, '')", &f.Stamp},
-		{fmt.Sprintf("coalesce(s.attempt, %d)", rewrite.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
-		{"s.repository", &f.Place.Repository}, {"s.branch", &f.Place.Branch}, {"s.head", &f.Place.Head},
-		{"s.left_files", &f.Left}, {"s.rounds", &f.Rounds},
-		{"s.first_model", &f.FirstModel}, {"s.caller", &f.Caller}, {"s.shared <> ''", &f.Shared},
-		{"coalesce(l.boot, '')", &l.shim.Boot}, {"coalesce(l.namespace, '')", &l.shim.Namespace}, {"coalesce(l.taken, 0)", &l.taken},
-		{"coalesce(l.pid, 0)", &l.shim.PID}, {"coalesce(l.pid_start, 0)", &l.shim.Start},
-		{"coalesce(l.child, 0)", &l.child.PID}, {"coalesce(l.child_start, 0)", &l.child.Start},
-	}, r.sentRow.columns()...)
+// compare compares the session with a call's prompt.
+func (s *Session) compare(c *Call) prompt.Continuity {
+	sent := s.sent()
+	sent.Named, sent.Others = c.strong(), c.otherRoles
+	return prompt.Compare(sent, c.Prompt)
 }
 
 // A kinship is how a prompt relates to a session, as far as the choice of a session depends on it.
@@ -469,13 +468,15 @@ func (s selection) adds(c *decide.ChainFacts) bool {
 
 // chains reads the facts about some sessions, and counts them. Unless all are wanted, it returns those that a selection adds, since
 // a directory might have hundreds. Of these, those that the call cannot continue come last, and only the relation is known.
-func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (chains []decide.ChainFacts, n counted, err error) {
-	var r factsRow
+func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (
+	found []decide.ChainFacts, n counted, err error,
+) {
+	var one candidate
 	var others []decide.ChainFacts
 	few := selection{}
 	own := encodeDigests(c.Prompt.Footprint().Blocks)
-	columns := r.columns()
-	rows, err := l.db.Query("SELECT "+selectList(columns)+" FROM chains c JOIN sessions s ON "+which+
+	fields := one.fields()
+	rows, err := l.db.Query("SELECT "+candidateColumns()+" FROM chains c JOIN sessions s ON "+which+
 		" LEFT JOIN leases l ON l.session_id = s.id "+where, args...)
 	if err != nil {
 		return nil, n, err
@@ -486,17 +487,17 @@ func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (ch
 		if n.sessions >= MaxCandidates {
 			continue // read on to the end: open rows would keep the connection
 		}
-		if err := scanInto(rows, columns); err != nil {
+		if err := rows.Scan(fields...); err != nil {
 			return nil, n, err
 		}
-		cf := r.facts
-		if cf.Parent != 0 {
+		if one.session.Source != 0 {
 			n.copies++
 		}
-		if !all && len(few[kinship{relation: reason.Identical}]) > 0 && bytes.Equal(r.base, own) {
+		if !all && len(few[kinship{relation: reason.Identical}]) > 0 && bytes.Equal(one.session.Base, own) {
 			continue // one more that was sent the same: samplers leave hundreds
 		}
-		cf.Continuity = r.compare(c)
+		cf := one.facts()
+		cf.Continuity = one.session.compare(c)
 		if !all && !few.adds(&cf) {
 			continue
 		}
@@ -508,12 +509,11 @@ func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (ch
 		if !known || !tool.ValidID(cf.NativeID) {
 			cf.NativeID = "" // an invalid ID must never get onto a command line
 		}
-		cf.Held, cf.BaseBytes, cf.Base = r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
-		cf.Share = bucket(l.key, cf.Chain)
+		cf.Held, cf.Share = one.lease.held(), bucket(l.key, cf.Chain)
 		if c.Stored != nil && cf.State == decide.Live && (c.named() || shown) {
 			cf.Stored = c.Stored(cf.File, cf.NativeID, cf.Stamp)
 		}
-		chains = append(chains, cf)
+		found = append(found, cf)
 	}
-	return append(chains, others...), n, rows.Err()
+	return append(found, others...), n, rows.Err()
 }

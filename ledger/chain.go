@@ -31,7 +31,7 @@ type Chain struct {
 // known.
 type Session struct {
 	Parent     int64         `json:"parent,omitempty"` // the number of the session that it is a copy of
-	NativeID   *string       `db:"native_id TEXT" json:"native_id,omitempty"`
+	NativeID   string        `db:"native_id TEXT" json:"native_id,omitempty"`
 	State      decide.State  `db:"state" json:"state"`
 	StateWhy   reason.Code   `db:"state_why" json:"state_why,omitempty"`
 	Reset      bool          `db:"reset" json:"reset,omitempty"`             // an answer has ended it
@@ -49,7 +49,7 @@ type Session struct {
 	FirstModel  string         `db:"first_model" json:"first_model,omitempty"` // as the tool named it at the start
 	Runtime     string         `db:"runtime,once" json:"runtime"`
 	Auth        decide.Digests `db:"auth,once" json:"auth"`
-	ToolVersion *string        `db:"version TEXT" json:"tool_version,omitempty"`
+	ToolVersion string         `db:"version TEXT" json:"tool_version,omitempty"`
 
 	// Digests of what it was sent and has answered.
 	Root        []byte `db:"root,once" json:"root,omitempty"`        // of the first prompt that it was sent whole: its first line, its blocks
@@ -68,7 +68,7 @@ type Session struct {
 	ContextUsed  int64          `db:"context_used" json:"context_used,omitempty"`
 	ContextLimit int64          `db:"context_limit" json:"context_limit,omitempty"`
 	Totals       rewrite.Totals `db:"totals" json:"totals,omitempty"`
-	File         *string        `db:"file TEXT" json:"file,omitempty"`        // in a store relative to the tool's home
+	File         string         `db:"file TEXT" json:"file,omitempty"`        // in a store relative to the tool's home
 	LeftFiles    string         `db:"left_files" json:"left_files,omitempty"` // the files that its runs changed
 	Rounds       string         `db:"rounds" json:"rounds,omitempty"`         // its latest resumed rounds that were given the same, as JSON
 	Repository   string         `db:"repository" json:"repository,omitempty"` // a digest, of where the latest run has left the directory

@@ -24,23 +24,20 @@ type FreshCall struct {
 // the latest 20,000.
 func (l *Ledger) FreshCalls(since decide.Millis, tool, cwd string) (calls []*FreshCall, err error) {
 	var c FreshCall
-	var r sentRow
+	var s storedSession
 	var caller decide.Caller
-	columns := append([]column{
-		{"i.id", &c.ID}, {"i.tool", &c.Tool}, {"i.cwd", &c.Cwd}, {"i.caller", &caller}, {"coalesce(s.file, '')", &c.File},
-	}, r.columns()...)
-	err = Each(l.db, "SELECT "+selectList(columns)+`
+	fields := append([]any{&c.ID, &c.Tool, &c.Cwd, &caller}, sessions.fields(&s)...)
+	err = Each(l.db, "SELECT i.id, i.tool, i.cwd, i.caller, "+sessions.columns("s")+`
 		FROM invocations i JOIN sessions s ON s.id = i.session_id JOIN chains c ON c.id = i.chain_id
-		WHERE i.id IN (SELECT id FROM invocations WHERE started >= ? AND tool = ? AND cwd = ? AND mode = ? AND fell_back IS NULL AND rule = ''
-			ORDER BY started DESC, id DESC LIMIT ?) AND c.rule = '' AND c.task = ''
+		WHERE i.id IN (SELECT id FROM invocations WHERE started >= ? AND tool = ? AND cwd = ? AND mode = ?
+			AND fell_back IS NULL AND rule = '' ORDER BY started DESC, id DESC LIMIT ?) AND c.rule = '' AND c.task = ''
 		ORDER BY i.started, i.id`, func(rows *sql.Rows) error {
-		if err := scanInto(rows, columns); err != nil {
+		if err := rows.Scan(fields...); err != nil {
 			return err
 		}
-		r.decode()
-		r.sent.Base.Opening = min(r.sent.Base.Opening, len(r.sent.Base.Blocks))
 		one := c
-		one.Footprint, one.Run = r.sent.Base, caller.Run()
+		one.File, one.Footprint, one.Run = s.File, s.sent().Base, caller.Run()
+		one.Opening = min(one.Opening, len(one.Blocks))
 		calls = append(calls, &one)
 		return nil
 	}, since, tool, cwd, rewrite.Fresh, maxFreshCalls)

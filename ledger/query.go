@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 )
 
 // A Queryer answers queries: a ledger, a moment of it, or a transaction.
@@ -91,28 +90,4 @@ func changed(result sql.Result, err error) (int64, error) {
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-// A column is the expression that selects a column of a query, and the destination of the value.
-type column struct {
-	selected string
-	to       any
-}
-
-// selectList returns the columns as SQL.
-func selectList(columns []column) string {
-	names := make([]string, len(columns))
-	for i, one := range columns {
-		names[i] = one.selected
-	}
-	return strings.Join(names, ", ")
-}
-
-// scanInto reads the columns of a row.
-func scanInto(rows *sql.Rows, columns []column) error {
-	values := make([]any, len(columns))
-	for i, one := range columns {
-		values[i] = one.to
-	}
-	return rows.Scan(values...)
 }

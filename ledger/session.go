@@ -54,7 +54,7 @@ func (s *Session) run(c *Call) {
 // copied returns the session that a copy will be. It was sent and answered the same, and has the same age.
 func (s *Session) copied() Session {
 	k := *s
-	k.NativeID, k.ToolVersion, k.File = nil, nil, nil
+	k.NativeID, k.ToolVersion, k.File = "", "", ""
 	k.StateWhy, k.Reset, k.CallersOwn, k.Errors = "", false, false, 0
 	return k
 }
@@ -120,10 +120,7 @@ func (s *Session) finish(e *Ending, source *Session) error {
 	s.State, s.StateWhy = o.sessionState()
 	s.LastUsed = o.Now
 	s.Turns, s.Errors = s.Turns+e.Ended, s.Errors+e.Failed
-	s.NativeID, s.File = text(seen.ID), text(o.File)
-	if seen.Version != "" {
-		s.ToolVersion = &seen.Version
-	}
+	s.NativeID, s.File, s.ToolVersion = seen.ID, o.File, cmp.Or(seen.Version, s.ToolVersion)
 	s.FirstModel = cmp.Or(s.FirstModel, seen.Model)
 	s.Base, s.BaseOpening, s.BaseBytes, s.BaseLines, s.Shape = e.Blocks, int64(e.Opening), int64(e.Bytes), e.Lines, e.Shape
 	things := slices.Concat(e.Things, s.Things) // the newest are kept
@@ -141,14 +138,6 @@ func (s *Session) finish(e *Ending, source *Session) error {
 		source.StateWhy = against
 	}
 	return nil
-}
-
-// text returns a column's value, nil for none.
-func text(value string) *string {
-	if value == "" {
-		return nil
-	}
-	return &value
 }
 
 // take makes a call's session the chain's newest. The chain begins anew with it only if no two of its calls have ever

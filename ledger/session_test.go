@@ -35,7 +35,7 @@ func TestAChainGoesThroughItsStates(t *testing.T) {
 		t.Fatalf("%d from %d: %+v", first, source, c)
 	}
 	s := &c.Sessions[0]
-	if s.State != decide.Running || s.Attempt == nil || *s.Attempt != 2 || s.Head != "h" || s.Created != 1000 || s.NativeID != nil || s.Runtime != "2.1" {
+	if s.State != decide.Running || s.Attempt == nil || *s.Attempt != 2 || s.Head != "h" || s.Created != 1000 || s.NativeID != "" || s.Runtime != "2.1" {
 		t.Errorf("%+v", s)
 	}
 	o := goodOutcome("id", "done", 2000)
@@ -44,8 +44,8 @@ func TestAChainGoesThroughItsStates(t *testing.T) {
 	if err := c.Finish(first, valueEnding(o, []byte("base"))); err != nil {
 		t.Fatal(err)
 	}
-	if s.State != decide.Live || *s.NativeID != "id" || *s.ToolVersion != "2.1.3" || s.FirstModel != "opus" || s.Turns != 1 || s.Errors != 0 ||
-		s.Head != "h2" || string(s.Base) != "base" || s.LeftFiles != "left" || s.ContextUsed != 7 || *s.File != "/f" || c.Updated != 2000 {
+	if s.State != decide.Live || s.NativeID != "id" || s.ToolVersion != "2.1.3" || s.FirstModel != "opus" || s.Turns != 1 || s.Errors != 0 ||
+		s.Head != "h2" || string(s.Base) != "base" || s.LeftFiles != "left" || s.ContextUsed != 7 || s.File != "/f" || c.Updated != 2000 {
 		t.Errorf("%+v", s)
 	}
 
@@ -56,7 +56,7 @@ func TestAChainGoesThroughItsStates(t *testing.T) {
 	if copied != 2 || source != 1 || k.Parent != 1 || c.Newest != 2 || c.Since != 1 {
 		t.Fatalf("%d from %d: %+v", copied, source, c)
 	}
-	if k.State != decide.Running || k.Created != 1000 || k.LastUsed != 3000 || k.NativeID != nil || k.File != nil || k.ToolVersion != nil || k.Turns != 1 || k.Totals != "totals" {
+	if k.State != decide.Running || k.Created != 1000 || k.LastUsed != 3000 || k.NativeID != "" || k.File != "" || k.ToolVersion != "" || k.Turns != 1 || k.Totals != "totals" {
 		t.Errorf("%+v", k)
 	}
 	if !reflect.DeepEqual(c.Sessions[0], before) {
