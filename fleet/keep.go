@@ -99,5 +99,5 @@ func (r *register) isOf(c ledger.ChainName) bool {
 	if r.name.Kind == store.Task {
 		return c.Tool == r.Chain.Tool && c.Role == r.Chain.Role
 	}
-	return slices.ContainsFunc(r.Sessions, func(s session) bool { return slices.Contains(c.NativeIDs, s.nativeID()) })
+	return slices.ContainsFunc(r.Sessions, func(s session) bool { return slices.Contains(c.NativeIDs, s.NativeID) })
 }

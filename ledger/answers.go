@@ -58,7 +58,8 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 	if err != nil || len(all) == 0 {
 		return all, err
 	}
-	return all, Each(l.db, "SELECT s.id, c.id, c.first_line = ? FROM sessions s JOIN chains c ON c.id = s.chain_id WHERE s.id IN ("+
+	return all, Each(l.db, "SELECT s.id, c.id, c.first_line = ? FROM sessions s JOIN chains c ON c.id = s.chain_id "+
+		"WHERE s.id IN ("+
 		strings.Join(sessions, ", ")+")", func(rows *sql.Rows) error {
 		var session, chain int64
 		var alike bool
@@ -173,7 +174,8 @@ const longestRun = 24 * 60 * 60 * 1000
 // which no end was recorded counts.
 func (l *Ledger) Beside(dir string, from, to decide.Millis) (n int, err error) {
 	below := strings.TrimSuffix(dir, "/") + "/"
-	err = l.db.QueryRow("SELECT count(*) FROM invocations WHERE started >= ? AND started < ? AND (duration IS NULL OR started + duration > ?) "+
+	err = l.db.QueryRow("SELECT count(*) FROM invocations WHERE started >= ? AND started < ? AND (duration IS NULL "+
+		"OR started + duration > ?) "+
 		"AND (cwd = ? OR substr(cwd, 1, ?) = ?)", from-longestRun, to, from, dir, len([]rune(below)), below).Scan(&n)
 	return n, err
 }
@@ -183,7 +185,8 @@ func recordAnswer(tx *sql.Tx, invocation, session int64, project string, ended d
 	if len(lines) == 0 || project == "" {
 		return nil
 	}
-	if _, err := tx.Exec("INSERT OR REPLACE INTO answers (invocation, session, project, ended, lines) VALUES (?, ?, ?, ?, ?)",
+	if _, err := tx.Exec("INSERT OR REPLACE INTO answers (invocation, session, project, ended, lines) VALUES (?, ?, ?, "+
+		"?, ?)",
 		invocation, session, project, ended, lines); err != nil {
 		return err
 	}

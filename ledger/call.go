@@ -8,7 +8,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Call is a call before it runs, with all that the decision needs to know. Task is "" if continuity must find the chain.
+// A Call is a call before it runs, with all that the decision needs to know. Task is "" if continuity must find
+// the chain.
 type Call struct {
 	Record        // what is saved of it before the decision
 	Home          string

@@ -52,8 +52,10 @@ func (l *Ledger) outdated(c decide.ChainFacts) bool {
 }
 
 func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
-	f = decide.Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume, HookSet: c.HookSet,
-		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), Strong: c.strong(), SameTask: c.Strict && c.Task != "", Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
+	f = decide.Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
+		HookSet: c.HookSet,
+		Copies:  c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), Strong: c.strong(), SameTask: c.Strict &&
+			c.Task != "", Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
 		PromptBytes: len(c.Prompt.Text), Limits: c.Limits}
 	if c.Never {
 		return f, nil
@@ -74,8 +76,8 @@ func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
 	return f, nil
 }
 
-// Measured adds facts about the costs of runs, also of the latest of each chain, and about the binary. It only matters for
-// a resume. here returns the number that a chain has in this ledger, 0 for none.
+// Measured adds facts about the costs of runs, also of the latest of each chain, and about the binary. It only
+// matters for a resume. here returns the number that a chain has in this ledger, 0 for none.
 func (l *Ledger) Measured(c *Call, f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
 	if f.Disabled || f.Fresh != "" || len(f.Start) == 0 &&
 		!slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
@@ -149,20 +151,22 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 	return l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&f.Others)
 }
 
-// beginnings reports whether chains of the call's directory begin like the prompt, and like a later line of it. It is one short
-// question, since most calls begin like no other, and SQLite takes longer to compile the long ones than to answer them.
+// beginnings reports whether chains of the call's directory begin like the prompt, and like a later line of it.
+// It is one short question, since most calls begin like no other, and SQLite takes longer to compile the long
+// ones than to answer them.
 func (l *Ledger) beginnings(c *Call) (alike, later bool, err error) {
 	args := []any{c.Cwd, c.FirstLine()}
 	for _, line := range c.Prompt.FirstLines() {
 		args = append(args, encodeDigests([]prompt.Digest{line}))
 	}
-	err = l.db.QueryRow("SELECT coalesce(max(first_line = ?2), 0), coalesce(max(first_line <> ?2), 0) FROM chains WHERE cwd = ?1 AND first_line IN (?2"+
+	err = l.db.QueryRow("SELECT coalesce(max(first_line = ?2), 0), coalesce(max(first_line <> ?2), 0) FROM chains "+
+		"WHERE cwd = ?1 AND first_line IN (?2"+
 		strings.Repeat(", ?", len(args)-2)+")", args...).Scan(&alike, &later)
 	return alike, later, err
 }
 
-// addOthers adds the chains that begin like a later line of the prompt, if there are any, and those with a newest answer that the
-// prompt shows.
+// addOthers adds the chains that begin like a later line of the prompt, if there are any, and those with a
+// newest answer that the prompt shows.
 func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, later bool) error {
 	shown := shownSessions(c.Prompt, answers)
 	if shown == "" && !later {
@@ -172,7 +176,8 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 	if lines := c.Prompt.FirstLines(); len(lines) > 1 {
 		begins = lines[1:]
 	}
-	where := ofRoles + " AND c.first_line <> ? AND (c.first_line IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(begins)), ", ") + ")"
+	where := ofRoles + " AND c.first_line <> ? AND (c.first_line IN (" +
+		strings.TrimSuffix(strings.Repeat("?, ", len(begins)), ", ") + ")"
 	if shown != "" {
 		where += " OR s.id IN (" + shown + ")"
 	}
@@ -192,8 +197,8 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 }
 
 // namedFacts reads the chain of a name: the ends and, if these do not show the session to continue, the
-// sessions that led to them. A long job might have many such sessions. It adds the sessions with a newest answer that the
-// prompt shows.
+// sessions that led to them. A long job might have many such sessions. It adds the sessions with a newest
+// answer that the prompt shows.
 func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	var n counted
 	if f.Chains, n, err = l.named(c, ends); err != nil {
@@ -212,7 +217,8 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 			return err
 		}
 	}
-	if len(f.Chains) == 1 && usable(f.Chains[0]) && !f.Chains[0].Concurrent && f.Chains[0].Continuity.Relation == reason.Extends {
+	if len(f.Chains) == 1 && usable(f.Chains[0]) && !f.Chains[0].Concurrent &&
+		f.Chains[0].Continuity.Relation == reason.Extends {
 		return nil
 	}
 	if n.copies > 0 || n.sessions > MaxCandidates {
@@ -243,8 +249,8 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	return err
 }
 
-// named reads sessions of the call's name. Where the prompt shows an answer to one of them, it is compared again with the names of the
-// task's other roles, which could have given the answer.
+// named reads sessions of the call's name. Where the prompt shows an answer to one of them, it is compared
+// again with the names of the task's other roles, which could have given the answer.
 func (l *Ledger) named(c *Call, which string) ([]decide.ChainFacts, counted, error) {
 	chains, n, err := l.chains(c, true, which, ofJob+newest, c.job()...)
 	if err != nil || !slices.ContainsFunc(chains, func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }) {
@@ -262,19 +268,21 @@ func (l *Ledger) findOtherRoles(c *Call) (err error) {
 	if c.Role == "" || c.DerivedRole() {
 		return nil
 	}
-	c.otherRoles, err = Column[string](l, "SELECT c.role FROM chains c "+ofTask+"AND c.role NOT IN ('', ?) LIMIT 16", c.job()[:6]...)
+	c.otherRoles, err = Column[string](l, "SELECT c.role FROM chains c "+ofTask+"AND c.role NOT IN ('', ?) LIMIT 16",
+		c.job()[:6]...)
 	return err
 }
 
-// addStart reads the ends of the role that the call's role begins from, if that has had no call yet. A prompt that ends a role does
-// not begin from it. As where roles are ended, a name's letters can be large or small.
+// addStart reads the ends of the role that the call's role begins from, if that has had no call yet. A prompt
+// that ends a role does not begin from it. As where roles are ended, a name's letters can be large or small.
 func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	isStart := func(role string) bool { return strings.EqualFold(role, c.StartFrom) }
 	if c.StartFrom == "" || c.Role == "" || c.DerivedRole() || isStart(c.Role) || slices.ContainsFunc(c.Resets, isStart) {
 		return nil
 	}
 	var begun bool
-	err := l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains WHERE "+ofName+")", c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&begun)
+	err := l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains WHERE "+ofName+")", c.Tool, c.Cwd, c.Home, c.Scope, c.Task,
+		c.Role).Scan(&begun)
 	if err != nil || begun {
 		return err
 	}
@@ -284,15 +292,17 @@ func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	return err
 }
 
-// unseen returns why a session that the call might continue is not among the candidates: it is of another format, and of the call's task or
-// without a name not idle; or, looked for if aged, the chain is older than max_age.
+// unseen returns why a session that the call might continue is not among the candidates: it is of another
+// format, and of the call's task or without a name not idle; or, looked for if aged, the chain is older than
+// max_age.
 func (l *Ledger) unseen(c *Call, aged bool) (why reason.Code, err error) {
 	var found bool
 	since := decide.Millis(0)
 	if c.Task == "" {
 		since = c.Now - min(c.Limits.TTL, c.Limits.MaxAge)
 	}
-	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c JOIN sessions s ON s.id = c.session_id "+ofRoles+" AND NOT ("+ofFormat+"))",
+	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c JOIN sessions s ON s.id = c.session_id "+ofRoles+" "+
+		"AND NOT ("+ofFormat+"))",
 		append(c.job()[:6], since)...).Scan(&found)
 	if found || err != nil || !aged {
 		return map[bool]reason.Code{true: reason.Updated}[found], err
@@ -329,25 +339,29 @@ func (l *Ledger) onlyLost(f *decide.Facts, session int64) bool {
 	if lost == 0 {
 		return false
 	}
-	err := l.db.QueryRow("SELECT count(*) FROM sessions k JOIN sessions s ON s.id = k.parent_id AND s.chain_id = k.chain_id WHERE s.id = ? AND k.state IN ('live', 'running')", session).Scan(&copies)
+	err := l.db.QueryRow("SELECT count(*) FROM sessions k JOIN sessions s ON s.id = k.parent_id "+
+		"AND s.chain_id = k.chain_id WHERE s.id = ? AND k.state IN ('live', 'running')", session).Scan(&copies)
 	return err == nil && copies == lost
 }
 
-// maxBlob bounds the length of a column of digests that is read. No call makes one as long: a longer one is damaged, and would
-// take a call many seconds.
+// maxBlob bounds the length of a column of digests that is read. No call makes one as long: a longer one is
+// damaged, and would take a call many seconds.
 const maxBlob = 2 << 20
 
 // The sessions that can be compared with.
-var ofFormat = fmt.Sprintf("s.format = %d AND max(length(s.base), length(s.base_lines), length(s.shape), length(s.root), "+
+var ofFormat = fmt.Sprintf("s.format = %d AND max(length(s.base), length(s.base_lines), length(s.shape), "+
+	"length(s.root), "+
 	"length(s.answers), length(s.said), length(s.things)) <= %d", Format, maxBlob)
 
-// SinceBegun selects the sessions s of a chain c since it last began anew, without the copies that ended badly: the ends,
-// and those that were continued in copies, which can be many.
+// SinceBegun selects the sessions s of a chain c since it last began anew, without the copies that ended badly:
+// the ends, and those that were continued in copies, which can be many.
 var (
-	SinceBegun = ofFormat + ` AND s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL OR s.state IN ('live', 'running'))`
+	SinceBegun = ofFormat + ` AND s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL
+		OR s.state IN ('live', 'running'))`
 	ends       = SinceBegun + ` AND NOT ` + goneOnFrom
 	inner      = SinceBegun + ` AND ` + goneOnFrom
-	goneOnFrom = `EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state IN ('live', 'running'))`
+	goneOnFrom = `EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.chain_id = s.chain_id
+		AND k.state IN ('live', 'running'))`
 )
 
 // The chains of a call's job, with the arguments of job, and those of them that begin with a line,
@@ -364,7 +378,8 @@ const (
 	ofRoles = ofTask + `
 		AND (c.role = ?6 OR substr(?6, 1, 2) = '` + prompt.RoleTextMark + `' AND substr(c.role, 1, 2) = '` + prompt.RoleTextMark + `') AND c.updated >= ?7`
 
-	beginningAlike = `WHERE +c.tool = ? AND c.cwd = ? AND +c.home = ? AND +c.rule = ? AND +c.task = ? AND +c.role = ? AND c.updated >= ?
+	beginningAlike = `WHERE +c.tool = ? AND c.cwd = ? AND +c.home = ? AND +c.rule = ? AND +c.task = ? AND +c.role = ?
+		AND c.updated >= ?
 		AND c.first_line = ?`
 )
 
@@ -447,8 +462,8 @@ type kinship struct {
 // A selection has the chains of each kinship.
 type selection map[kinship][]int64
 
-// adds reports whether it has use for one more session. Of those with the same kinship that is the newest; of those that the
-// prompt extends or revises all sessions of two chains, which shows that there are several.
+// adds reports whether it has use for one more session. Of those with the same kinship that is the newest; of
+// those that the prompt extends or revises all sessions of two chains, which shows that there are several.
 func (s selection) adds(c *decide.ChainFacts) bool {
 	relation, e := c.Continuity.Relation, &c.Continuity.Evidence
 	kin := kinship{relation, e.Transcript, e.Answer > 0, len(e.Trace) > 0, e.Shown != ""}
@@ -466,8 +481,9 @@ func (s selection) adds(c *decide.ChainFacts) bool {
 	return true
 }
 
-// chains reads the facts about some sessions, and counts them. Unless all are wanted, it returns those that a selection adds, since
-// a directory might have hundreds. Of these, those that the call cannot continue come last, and only the relation is known.
+// chains reads the facts about some sessions, and counts them. Unless all are wanted, it returns those that a
+// selection adds, since a directory might have hundreds. Of these, those that the call cannot continue come
+// last, and only the relation is known.
 func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (
 	found []decide.ChainFacts, n counted, err error,
 ) {

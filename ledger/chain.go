@@ -125,7 +125,8 @@ func (c *Chain) insert(tx *sql.Tx) error {
 	}
 	ids := make([]int64, 1, 1+len(c.Sessions)) // by number
 	for _, s := range c.Sessions {
-		id, err := sessions.put(tx, &storedSession{Session: s, ChainID: chain, Tool: c.Tool, Format: Format, Source: ids[s.Parent]})
+		id, err := sessions.put(tx, &storedSession{Session: s, ChainID: chain, Tool: c.Tool, Format: Format,
+			Source: ids[s.Parent]})
 		if err == nil && s.InUse {
 			err = takeLease(tx, id, proc.This(), s.LastUsed)
 		}

@@ -15,13 +15,16 @@ const (
 	PruneSuperseded = "prune_superseded"
 )
 
-// ClaimDaily reports whether the last claim to do something is a day old, and claims it. A claim from the future does not count.
+// ClaimDaily reports whether the last claim to do something is a day old, and claims it. A claim from the
+// future does not count.
 func (l *Ledger) ClaimDaily(what string, now decide.Millis) (due bool, err error) {
 	var claimed bool
-	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM daily WHERE what = ? AND claimed BETWEEN ? AND ?)", what, now-day, now).Scan(&claimed)
+	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM daily WHERE what = ? AND claimed BETWEEN ? AND ?)", what, now-day,
+		now).Scan(&claimed)
 	if err == nil && !claimed { // the query takes no lock: most calls end here
 		err = l.write(func(tx *sql.Tx) error {
-			n, err := changed(tx.Exec(`INSERT INTO daily VALUES (?1, ?2) ON CONFLICT (what) DO UPDATE SET claimed = excluded.claimed
+			n, err := changed(tx.Exec(`INSERT INTO daily VALUES (?1, ?2) ON CONFLICT (what) DO UPDATE
+				SET claimed = excluded.claimed
 				WHERE claimed NOT BETWEEN ?2 - ?3 AND ?2`, what, now, day))
 			due = n == 1
 			return err

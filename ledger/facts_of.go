@@ -6,9 +6,10 @@ import (
 	"reprise/ledger/decide"
 )
 
-// FactsOf reads the facts of a call from consistent chains that another book keeps, by the same statements as from the ledger: from
-// a ledger in memory that has these chains only. The chains, and the sessions of all of them, have numbers from 1 on, in the
-// order in which they are given. Measured adds the facts that only this machine's ledger knows.
+// FactsOf reads the facts of a call from consistent chains that another book keeps, by the same statements as
+// from the ledger: from a ledger in memory that has these chains only. The chains, and the sessions of all of
+// them, have numbers from 1 on, in the order in which they are given. Measured adds the facts that only this
+// machine's ledger knows.
 func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 	memory, err := OpenMemory()
 	if err != nil {

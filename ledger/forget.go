@@ -111,7 +111,8 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Dropped, err error) {
 	if f, err = dropChains(tx, []int64{c.ID}, -1); err != nil {
 		return f, err
 	}
-	observed, err := dropRows(tx, "invocations", "mode = ? AND native_id IN (SELECT value FROM json_each(?))", -1, rewrite.Observe, EncodeJSON(c.NativeIDs))
+	observed, err := dropRows(tx, "invocations", "mode = ? AND native_id IN (SELECT value FROM json_each(?))", -1,
+		rewrite.Observe, EncodeJSON(c.NativeIDs))
 	if err != nil {
 		return f, err
 	}

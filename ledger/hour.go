@@ -10,14 +10,17 @@ import (
 // likeChains is how many chains show how long the pauses of a new one will be.
 const likeChains = 10
 
-// reuse reads the tokens that the calls of each of some chains needed again. The cache should have held a session if that was used
-// briefly before, or if the call before it has asked for an hour.
+// reuse reads the tokens that the calls of each of some chains needed again. The cache should have held a
+// session if that was used briefly before, or if the call before it has asked for an hour.
 func reuse(chains string) string {
 	return `SELECT tool, sum(cache_hour), count(idle), coalesce(sum(cache_write), 0),
 		coalesce(sum(held) FILTER (WHERE idle >= 300000 AND idle < 3600000), 0),
 		coalesce(sum(held) FILTER (WHERE idle >= 300000 AND idle < 3600000 AND NOT kept AND ` + MissedCache + `), 0),
-		coalesce(sum(held) FILTER (WHERE kept AND first_read NOT NULL), 0), coalesce(sum(min(held, first_read)) FILTER (WHERE kept), 0)
-		FROM (SELECT tool, chain_id, cache_hour, idle, held, input, cache_read, cache_write, first_prompt, first_read, ` + HeldEnough + ` AND (idle < 300000 OR idle < 3600000 AND lag(cache_hour, 1, 0) OVER (PARTITION BY chain_id ORDER BY id)) AS kept
+		coalesce(sum(held) FILTER (WHERE kept AND first_read NOT NULL), 0), coalesce(sum(min(held,
+		first_read)) FILTER (WHERE kept), 0)
+		FROM (SELECT tool, chain_id, cache_hour, idle, held, input, cache_read, cache_write, first_prompt, first_read,
+		` + HeldEnough + ` AND (idle < 300000 OR idle < 3600000 AND lag(cache_hour, 1, 0) OVER (PARTITION BY chain_id
+		ORDER BY id)) AS kept
 			FROM invocations WHERE fell_back IS NULL AND chain_id IN (` + chains + `))
 		GROUP BY tool, chain_id`
 }
@@ -40,9 +43,9 @@ func EachPauses(q Queryer, chains string, args []any, read func(Pauses)) error {
 	}, args...)
 }
 
-// hourPays reports whether a cache of an hour costs a chain less than one of five minutes. A chain that has been continued shows that
-// itself, with the call that now begins. For another one the latest chains of the same kind show it. They also show how much of a session a
-// resume finds, until one of the chain has.
+// hourPays reports whether a cache of an hour costs a chain less than one of five minutes. A chain that has
+// been continued shows that itself, with the call that now begins. For another one the latest chains of the
+// same kind show it. They also show how much of a session a resume finds, until one of the chain has.
 func hourPays(tx *sql.Tx, chain int64, idle, held Number) (bool, error) {
 	var own Pauses
 	if err := EachPauses(tx, "?", []any{chain}, func(p Pauses) { own = p }); err != nil {
@@ -50,7 +53,8 @@ func hourPays(tx *sql.Tx, chain int64, idle, held Number) (bool, error) {
 	}
 	if own.Expected == 0 {
 		var saves float64
-		err := EachPauses(tx, `SELECT l.id FROM chains l JOIN chains c USING (tool, cwd, home, rule, role) WHERE c.id = ?1 AND l.id <> ?1
+		err := EachPauses(tx, `SELECT l.id FROM chains l JOIN chains c USING (tool, cwd, home, rule, role) WHERE c.id = ?1
+			AND l.id <> ?1
 			ORDER BY l.updated DESC LIMIT ?2`, []any{chain, likeChains}, func(p Pauses) {
 			saves += p.HourSaves()
 			own.Expected, own.Found = own.Expected+p.Expected, own.Found+p.Found

@@ -22,11 +22,12 @@ type lease struct {
 const leaseColumns = "SELECT l.session_id, l.boot, l.namespace, l.pid, l.pid_start, l.child, l.child_start, l.taken"
 
 func (l *lease) fields() []any {
-	return []any{&l.session, &l.shim.Boot, &l.shim.Namespace, &l.shim.PID, &l.shim.Start, &l.child.PID, &l.child.Start, &l.taken}
+	return []any{&l.session, &l.shim.Boot, &l.shim.Namespace, &l.shim.PID, &l.shim.Start, &l.child.PID, &l.child.Start,
+		&l.taken}
 }
 
-// held reports whether one of them is alive. Both run under the first one's boot and namespace. Processes of another namespace count
-// as alive for a day.
+// held reports whether one of them is alive. Both run under the first one's boot and namespace. Processes of
+// another namespace count as alive for a day.
 func (l lease) held() bool {
 	if l.shim.Hidden() {
 		return decide.MillisOf(time.Now())-l.taken < lostAfter
@@ -47,7 +48,8 @@ func sessionHeld(q Queryer, session int64) (bool, error) {
 // heldIn returns the sessions of a chain that live processes hold. It removes the leases of those that are gone.
 func heldIn(tx *sql.Tx, chain int64) (sessions []int64, err error) {
 	// There are few leases, and a chain might have many sessions: CROSS JOIN has SQLite go from the leases.
-	leases, err := List(tx, leaseColumns+" FROM leases l CROSS JOIN sessions s ON s.id = l.session_id WHERE s.chain_id = ?",
+	leases, err := List(tx, leaseColumns+" FROM leases l CROSS JOIN sessions s ON s.id = l.session_id "+
+		"WHERE s.chain_id = ?",
 		(*lease).fields, chain)
 	for _, l := range leases {
 		if l.held() {
@@ -72,14 +74,15 @@ func dropDead(tx *sql.Tx, leases []lease) error {
 	return err
 }
 
-// lostAfter is when a call is taken for lost if nothing shows whether the process lives: it has no session, or runs in another namespace.
+// lostAfter is when a call is taken for lost if nothing shows whether the process lives: it has no session, or
+// runs in another namespace.
 const lostAfter decide.Millis = 24 * 3_600_000
 
 // lastCalls is among how many of the latest calls EndLost searches for these.
 const lastCalls = 1000
 
-// EndLost records as killed the calls without a recorded end after shim and tool are gone, and removes their leases. Their
-// sessions stay as they are. A call that was taken for lost records the end all the same.
+// EndLost records as killed the calls without a recorded end after shim and tool are gone, and removes their
+// leases. Their sessions stay as they are. A call that was taken for lost records the end all the same.
 func (l *Ledger) EndLost(now decide.Millis) error {
 	lost, err := l.lost(now)
 	if err != nil || len(lost) == 0 {
@@ -89,7 +92,8 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 		return err
 	}
 	return l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE invocations SET outcome = 'killed' WHERE outcome IS NULL AND id IN (SELECT value FROM json_each(?))", EncodeJSON(lost))
+		_, err := tx.Exec("UPDATE invocations SET outcome = 'killed' WHERE outcome IS NULL AND id IN (SELECT value "+
+			"FROM json_each(?))", EncodeJSON(lost))
 		if err != nil {
 			return err
 		}
@@ -118,13 +122,15 @@ func (l *Ledger) lost(now decide.Millis) (calls []int64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = Each(l, `SELECT 0, '', '', 0, 0, 0, 0, 0, id FROM invocations WHERE outcome IS NULL AND session_id IS NULL AND started < ?
+	err = Each(l, `SELECT 0, '', '', 0, 0, 0, 0, 0, id FROM invocations WHERE outcome IS NULL AND session_id IS NULL
+		AND started < ?
 		AND id > (SELECT max(id) FROM invocations) - ?`, see, now-lostAfter, lastCalls)
 	return calls, err
 }
 
 func takeLease(tx *sql.Tx, session int64, p proc.Process, now decide.Millis) error {
-	_, err := tx.Exec("INSERT OR REPLACE INTO leases (session_id, boot, namespace, pid, pid_start, taken) VALUES (?, ?, ?, ?, ?, ?)",
+	_, err := tx.Exec("INSERT OR REPLACE INTO leases (session_id, boot, namespace, pid, pid_start, taken) VALUES (?, ?, "+
+		"?, ?, ?, ?)",
 		session, p.Boot, p.Namespace, p.PID, p.Start, now)
 	return err
 }

@@ -126,9 +126,9 @@ func (l *Ledger) prepareLocked(path string) error {
 	return l.prepare(true)
 }
 
-// copyAside copies a ledger of another version to another name, and moves the outcomes that wait for it there too. The file
-// itself stays in place: SQLite's processes share memory by the file's name, and a process that was just opening a renamed
-// file would share its successor's.
+// copyAside copies a ledger of another version to another name, and moves the outcomes that wait for it there
+// too. The file itself stays in place: SQLite's processes share memory by the file's name, and a process that
+// was just opening a renamed file would share its successor's.
 func (l *Ledger) copyAside(path string) (aside string, err error) {
 	var version int
 	if err := l.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
@@ -184,8 +184,8 @@ func (l *Ledger) prepare(locked bool) error {
 	return l.db.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&l.key)
 }
 
-// create makes the tables in one transaction, in place of another version's tables. It reads the version again inside, since
-// another process might have been faster.
+// create makes the tables in one transaction, in place of another version's tables. It reads the version again
+// inside, since another process might have been faster.
 func (l *Ledger) create() error {
 	var durable int
 	if err := l.db.QueryRow("PRAGMA synchronous").Scan(&durable); err != nil {
@@ -210,6 +210,7 @@ func (l *Ledger) create() error {
 		case version == 0 && len(others) > 0:
 			return ErrForeign
 		}
+		last := lastIDs(tx)
 		for _, name := range others {
 			if _, err := tx.Exec("DROP TABLE " + name); err != nil {
 				return err
@@ -217,6 +218,11 @@ func (l *Ledger) create() error {
 		}
 		if _, err := tx.Exec(schema()); err != nil {
 			return fmt.Errorf("create tables: %w", err)
+		}
+		for name, id := range last {
+			if _, err := tx.Exec("INSERT INTO last_ids VALUES (?, ?)", name, id); err != nil {
+				return err
+			}
 		}
 		key := make([]byte, 32)
 		rand.Read(key)
@@ -228,6 +234,21 @@ func (l *Ledger) create() error {
 	})
 	_, failed := l.db.Exec(fmt.Sprintf("PRAGMA synchronous = %d", durable))
 	return errors.Join(err, failed)
+}
+
+// lastIDs returns the highest numbers that another version's tables have given. A call that began in these and still runs must not
+// end as another one.
+func lastIDs(tx *sql.Tx) map[string]int64 {
+	last := map[string]int64{}
+	for _, name := range []string{"chains", "sessions", "invocations"} {
+		for _, query := range []string{"SELECT max(id) FROM " + name, "SELECT max(id) FROM last_ids WHERE name = '" + name + "'"} {
+			var id sql.NullInt64
+			if tx.QueryRow(query).Scan(&id) == nil && id.Int64 > last[name] { // it might have no such table
+				last[name] = id.Int64
+			}
+		}
+	}
+	return last
 }
 
 // withLock calls try with the file lock, for which it waits at most callsTimeout. Meanwhile no other call
@@ -288,7 +309,8 @@ func (l *Ledger) Close() error {
 	return l.db.Close()
 }
 
-// Check checks the whole file: that it is intact, that the indexes agree with their tables, and that it contains the tables.
+// Check checks the whole file: that it is intact, that the indexes agree with their tables, and that it
+// contains the tables.
 func (l *Ledger) Check() error {
 	var result string
 	if err := l.db.QueryRow("PRAGMA integrity_check(1)").Scan(&result); err != nil {
@@ -313,7 +335,8 @@ func (l *Ledger) Check() error {
 }
 
 func (l *Ledger) schema() (text string, err error) {
-	err = l.db.QueryRow("SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema WHERE sql <> '' ORDER BY name)").Scan(&text)
+	err = l.db.QueryRow("SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema WHERE sql <> '' " +
+		"ORDER BY name)").Scan(&text)
 	return text, err
 }
 
@@ -361,24 +384,26 @@ type Runtime struct {
 // Runtimes returns the known limits of all binaries, the latest first.
 func (l *Ledger) Runtimes() ([]Runtime, error) {
 	var list []Runtime
-	err := Each(l, "SELECT fingerprint, probe FROM runtimes ORDER BY probed DESC, fingerprint", func(rows *sql.Rows) error {
-		var key string
-		var text []byte
-		var r Runtime
-		err := rows.Scan(&key, &text)
-		if err == nil {
-			err = json.Unmarshal(text, &r.Binary)
-		}
-		r.Tool, r.Fingerprint, _ = strings.Cut(key, " ")
-		list = append(list, r)
-		return err
-	})
+	err := Each(l, "SELECT fingerprint, probe FROM runtimes ORDER BY probed DESC, fingerprint",
+		func(rows *sql.Rows) error {
+			var key string
+			var text []byte
+			var r Runtime
+			err := rows.Scan(&key, &text)
+			if err == nil {
+				err = json.Unmarshal(text, &r.Binary)
+			}
+			r.Tool, r.Fingerprint, _ = strings.Cut(key, " ")
+			list = append(list, r)
+			return err
+		})
 	return list, Wrap("list binaries", err)
 }
 
 // FirstPrompt returns the tokens of the first request of a session's last run that ended well, 0 if they are not known.
 func (l *Ledger) FirstPrompt(session int64) (tokens int64, err error) {
-	err = l.db.QueryRow("SELECT coalesce(first_prompt, 0) FROM invocations WHERE session_id = ? AND outcome = 'ok' ORDER BY id DESC LIMIT 1", session).Scan(&tokens)
+	err = l.db.QueryRow("SELECT coalesce(first_prompt, 0) FROM invocations WHERE session_id = ? AND outcome = 'ok' "+
+		"ORDER BY id DESC LIMIT 1", session).Scan(&tokens)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}

@@ -9,7 +9,8 @@ import (
 	"reprise/rewrite/prompt"
 )
 
-// A Loan is the session that a call has taken from another book than the ledger of this machine, which still records the call.
+// A Loan is the session that a call has taken from another book than the ledger of this machine, which still
+// records the call.
 type Loan struct {
 	Kind   string         // of the chain, that marks the session as another book's
 	Key    prompt.Key     // that book's
@@ -48,7 +49,8 @@ func (l *Ledger) LentChain(c *Call, d decide.Decision) (chain int64) {
 
 // HasOwnSince reports whether the chain has a session that no other book has, and that is later.
 func (l *Ledger) HasOwnSince(chain int64, last decide.Millis) (later bool, err error) {
-	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared = '' AND created > ?)", chain, last).Scan(&later)
+	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared = '' AND created > ?)",
+		chain, last).Scan(&later)
 	return later, err
 }
 
@@ -68,5 +70,6 @@ func (l *Ledger) NoteFiles(session int64, digest string) error {
 
 // KnownFiles returns the digests that NoteFiles has of the session that a call continues.
 func (l *Ledger) KnownFiles(t *Ticket) ([]string, error) {
-	return Column[string](l, "SELECT bundle_digest FROM sessions WHERE id = ? AND bundle_digest <> ''", cmp.Or(t.Source, t.Session))
+	return Column[string](l, "SELECT bundle_digest FROM sessions WHERE id = ? AND bundle_digest <> ''",
+		cmp.Or(t.Source, t.Session))
 }

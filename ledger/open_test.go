@@ -101,3 +101,22 @@ func TestAnotherVersionIsSetAside(t *testing.T) {
 		}
 	}
 }
+
+// A call that runs while its ledger is set aside ends nowhere: not as a call of the new ledger.
+func TestACallRunsWhileTheLedgerIsSetAside(t *testing.T) {
+	l, path := newLedger(t)
+	_, running := begin(t, l, fmt.Sprintf(base, 1), 1000)
+	if _, err := l.db.Exec("PRAGMA user_version = 999"); err != nil {
+		t.Fatal(err)
+	}
+	anew, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer anew.Close()
+	_, other := begin(t, anew, fmt.Sprintf(base, 2), 2000)
+	before := row(t, anew, "sessions", other.Session)
+	finish(t, l, running, goodOutcome(someID, "done", 3000))
+	wantRow(t, "the other call", row(t, anew, "invocations", other.ID), map[string]any{"outcome": nil, "native_id": nil})
+	wantRow(t, "its session", row(t, anew, "sessions", other.Session), before)
+}

@@ -163,7 +163,8 @@ func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
 
 // Ending returns everything that a run leaves to record. The texts are in it only as digests.
 func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
-	e := Ending{Ledger: l.name(), Session: t.Session, Chain: t.Chain, Cwd: t.call.Cwd, Project: t.call.Project, Task: t.call.Task,
+	e := Ending{Ledger: l.name(), Session: t.Session, Chain: t.Chain, Cwd: t.call.Cwd, Project: t.call.Project,
+		Task:       t.call.Task,
 		Transcript: t.transcript, Finished: t.finished, Outcome: o.withoutTexts()}
 	var news []*Outcome
 	if !t.finished {
@@ -228,7 +229,8 @@ func (o *Outcome) withoutTexts() Outcome {
 func (e *Ending) record(tx *sql.Tx) error {
 	o := &e.Outcome
 	if e.Finished && len(e.Calls) == 0 {
-		_, err := tx.Exec("UPDATE sessions SET file = nullif(?, ''), stamp = nullif(?, '') WHERE id = ?", o.File, o.Stamp, e.Session)
+		_, err := tx.Exec("UPDATE sessions SET file = nullif(?, ''), stamp = nullif(?, '') WHERE id = ?", o.File, o.Stamp,
+			e.Session)
 		return err
 	}
 	if err := callersOwn(tx, e.Named); err != nil {
@@ -336,7 +338,8 @@ func (l *Ledger) settleSome() (removed int, err error) {
 
 func (l *Ledger) settle(tx *sql.Tx, paths []string) error {
 	var before string
-	if err := tx.QueryRow("SELECT coalesce((SELECT value FROM meta WHERE name = 'settled'), '')").Scan(&before); err != nil {
+	if err := tx.QueryRow("SELECT coalesce((SELECT value FROM meta WHERE name = 'settled'), " +
+		"'')").Scan(&before); err != nil {
 		return err
 	}
 	var names []string
@@ -372,7 +375,8 @@ func alone(tx *sql.Tx, part func(*sql.Tx) error) error {
 		return err
 	}
 	var failed sqlite3.Error
-	if errors.As(err, &failed) && failed.Code != sqlite3.ErrConstraint && failed.Code != sqlite3.ErrTooBig && failed.Code != sqlite3.ErrMismatch {
+	if errors.As(err, &failed) && failed.Code != sqlite3.ErrConstraint && failed.Code != sqlite3.ErrTooBig &&
+		failed.Code != sqlite3.ErrMismatch {
 		return err // the ledger is busy, the disk full or broken
 	}
 	_, err = tx.Exec("ROLLBACK TO part; RELEASE part")

@@ -109,7 +109,8 @@ func (l *Ledger) AddPassed(passed []Passed) error {
 func addPassed(tx *sql.Tx, passed []Passed) error {
 	for _, p := range passed {
 		if _, err := tx.Exec(`INSERT INTO passed VALUES (?1, ?2, ?3, ?4 / 86400000, 1, ?4, ?5) ON CONFLICT
-			DO UPDATE SET calls = calls + 1, last = max(last, excluded.last), detail = iif(last <= excluded.last, excluded.detail, detail)`,
+			DO UPDATE SET calls = calls + 1, last = max(last, excluded.last), detail = iif(last <= excluded.last,
+			excluded.detail, detail)`,
 			p.Tool, p.Cwd, p.Reason, p.When, p.Detail); err != nil {
 			return err
 		}

@@ -10,9 +10,12 @@ import (
 
 // past reads which of the latest runs of a chain ended well, the latest first.
 func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
-	err = Each(l, `SELECT mode, reason, coalesce(fell_back, ''), coalesce(model, ''), started, coalesce(idle, 0), coalesce(held, 0),
-		coalesce(`+MissedCache+`, 0), cache_hour, coalesce(first_read, -1), input, cache_read, cache_write, output, coalesce(cost, 0), cost IS NOT NULL
-		FROM invocations WHERE id IN (SELECT id FROM invocations WHERE chain_id = ? ORDER BY id DESC LIMIT ?) AND outcome = 'ok' AND input IS NOT NULL ORDER BY id DESC`, func(rows *sql.Rows) error {
+	err = Each(l, `SELECT mode, reason, coalesce(fell_back, ''), coalesce(model, ''), started, coalesce(idle, 0),
+		coalesce(held, 0),
+		coalesce(`+MissedCache+`, 0), cache_hour, coalesce(first_read, -1), input, cache_read, cache_write, output,
+		coalesce(cost, 0), cost IS NOT NULL
+		FROM invocations WHERE id IN (SELECT id FROM invocations WHERE chain_id = ? ORDER BY id DESC LIMIT ?)
+		AND outcome = 'ok' AND input IS NOT NULL ORDER BY id DESC`, func(rows *sql.Rows) error {
 		var r decide.Run
 		var mode rewrite.Mode
 		var why, fellBack reason.Code
@@ -29,11 +32,14 @@ func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 // latestChains are as many as learned looks at.
 const latestChains = 20
 
-// learned reads the runs of the latest chain that the call's rule, tool, version, model and settings have resumed, among the latest chains.
+// learned reads the runs of the latest chain that the call's rule, tool, version, model and settings have
+// resumed, among the latest chains.
 func (l *Ledger) learned(c *Call) ([]decide.Run, error) {
-	chains, err := Column[int64](l.db, `SELECT id FROM (SELECT * FROM chains ORDER BY updated DESC LIMIT ?) c WHERE tool = ? AND rule = ?
+	chains, err := Column[int64](l.db, `SELECT id FROM (SELECT * FROM chains ORDER BY updated DESC LIMIT ?) c
+		WHERE tool = ? AND rule = ?
 		AND EXISTS (SELECT 1 FROM sessions WHERE chain_id = c.id AND model = ? AND runtime = ? AND settings = ?)
-		AND (SELECT count(*) FROM invocations WHERE chain_id = c.id AND mode IN (?, ?) AND outcome = 'ok') >= ? ORDER BY updated DESC LIMIT 1`,
+		AND (SELECT count(*) FROM invocations WHERE chain_id = c.id AND mode IN (?, ?) AND outcome = 'ok') >= ?
+		ORDER BY updated DESC LIMIT 1`,
 		latestChains, c.Tool, c.Rule, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Settings, rewrite.Resume, rewrite.Fork, decide.MinResumes)
 	if err != nil || len(chains) == 0 {
 		return nil, err

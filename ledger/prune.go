@@ -35,7 +35,8 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	files, err := List(l, `
 		SELECT s.id, s.chain_id, s.tool, c.home, coalesce(s.native_id, ''), s.state, s.created, s.last_used,
 			s.file, coalesce(s.stamp, ''), coalesce(s.id >= coalesce(c.since, c.session_id), 0), s.reset,
-			s.callers_own OR coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ? AND native_id IS NOT NULL), 0), `+superseded+`, `+copiesHaveFiles+`
+			s.callers_own OR coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ?
+			AND native_id IS NOT NULL), 0), `+superseded+`, `+copiesHaveFiles+`
 		FROM sessions s JOIN chains c ON c.id = s.chain_id
 		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, func(f *SessionFile) []any {
 		return []any{&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created, &f.LastUsed,
@@ -52,14 +53,17 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	return files, nil
 }
 
-// superseded is SQL for when a copy that continues a session was last used. It is 0 for the end of a chain, for a session
-// with a copy that runs or has failed, since that session can be continued again, and for a session that machines share.
+// superseded is SQL for when a copy that continues a session was last used. It is 0 for the end of a chain, for
+// a session with a copy that runs or has failed, since that session can be continued again, and for a session
+// that machines share.
 const superseded = `CASE WHEN s.state = 'live' AND s.shared = '' AND NOT EXISTS (SELECT 1 FROM sessions k
 			WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state NOT IN ('live', 'dead'))
-		THEN coalesce((SELECT max(k.last_used) FROM sessions k WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state = 'live' AND k.file IS NOT NULL), 0) ELSE 0 END`
+		THEN coalesce((SELECT max(k.last_used) FROM sessions k WHERE k.parent_id = s.id AND k.chain_id = s.chain_id
+		AND k.state = 'live' AND k.file IS NOT NULL), 0) ELSE 0 END`
 
 // copiesHaveFiles is SQL that reports whether files are left of a session's copies and of theirs.
-const copiesHaveFiles = `EXISTS (WITH RECURSIVE copies (id, file) AS (SELECT id, file FROM sessions WHERE parent_id = s.id
+const copiesHaveFiles = `EXISTS (WITH RECURSIVE copies (id, file) AS (SELECT id, file FROM sessions
+	WHERE parent_id = s.id
 			UNION ALL SELECT k.id, k.file FROM sessions k JOIN copies ON k.parent_id = copies.id)
 		SELECT 1 FROM copies WHERE file IS NOT NULL)`
 
@@ -78,7 +82,8 @@ func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 		if err != nil || busy {
 			return err
 		}
-		n, err := changed(tx.Exec(`UPDATE sessions AS s SET state = ?, state_why = ? WHERE id = ? AND last_used = ? AND file = ?
+		n, err := changed(tx.Exec(`UPDATE sessions AS s SET state = ?, state_why = ? WHERE id = ? AND last_used = ?
+			AND file = ?
 			AND (? = 0 OR NOT EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.state = ?))`,
 			decide.Dead, reason.Pruned, f.ID, f.LastUsed, f.File, f.Superseded, decide.Running))
 		ok = n == 1
@@ -119,8 +124,10 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 	if dry {
 		held, err := heldChains(l)
 		if err == nil {
-			err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains WHERE `+oldChains+`), (SELECT count(*) FROM invocations WHERE `+oldUnchained+`)
-				+ (SELECT count(*) FROM invocations WHERE chain_id IN (SELECT id FROM chains WHERE `+oldChains+`))`, before, day, held).Scan(&chains, &calls)
+			err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains WHERE `+oldChains+`), (SELECT count(*) FROM invocations
+				WHERE `+oldUnchained+`)
+				+ (SELECT count(*) FROM invocations WHERE chain_id IN (SELECT id FROM chains
+				WHERE `+oldChains+`))`, before, day, held).Scan(&chains, &calls)
 		}
 		return chains, calls, Wrap("remove old chains", err)
 	}
@@ -150,13 +157,14 @@ const (
 	oldUnchained = "chain_id IS NULL AND started < ?1 AND (outcome IS NOT NULL OR started < ?1 - ?2)"
 )
 
-// someOldChains selects the first of these chains that have together as many calls as are removed at once, or one that has more.
+// someOldChains selects the first of these chains that have together as many calls as are removed at once, or
+// one that has more.
 const someOldChains = `SELECT id FROM (SELECT id, size, sum(size) OVER (ORDER BY updated, id) AS so_far FROM (
 	SELECT id, updated, (SELECT count(*) FROM (SELECT 1 FROM invocations WHERE chain_id = chains.id LIMIT ?2)) + 1 AS size
 		FROM chains WHERE ` + oldChains + ` ORDER BY updated, id LIMIT ?2)) WHERE so_far <= ?2 OR so_far = size`
 
-// dropSome removes some old chains, or some of what belongs to them, or else some calls without a chain. more reports that there
-// can be more.
+// dropSome removes some old chains, or some of what belongs to them, or else some calls without a chain. more
+// reports that there can be more.
 func dropSome(tx *sql.Tx, before decide.Millis) (d Dropped, more bool, err error) {
 	held, err := heldChains(tx)
 	if err != nil {
@@ -188,8 +196,8 @@ func (l *Ledger) inTurn(f func(*sql.Tx) error) error {
 	return err
 }
 
-// withoutKeys runs f, which itself removes the rows that refer to those that it removes. For each session SQLite would search
-// all calls.
+// withoutKeys runs f, which itself removes the rows that refer to those that it removes. For each session
+// SQLite would search all calls.
 func (l *Ledger) withoutKeys(f func() error) (err error) {
 	if _, err := l.db.Exec("PRAGMA foreign_keys = OFF"); err != nil {
 		return err
@@ -204,15 +212,16 @@ func (l *Ledger) withoutKeys(f func() error) (err error) {
 // heldChains returns the chains with sessions that live processes hold, as JSON.
 func heldChains(q Queryer) (string, error) {
 	held := []int64{} // nil would be null
-	err := Each(q, leaseColumns+", s.chain_id FROM leases l CROSS JOIN sessions s ON s.id = l.session_id", func(rows *sql.Rows) error {
-		var chain int64
-		var l lease
-		err := rows.Scan(append(l.fields(), &chain)...)
-		if l.held() {
-			held = append(held, chain)
-		}
-		return err
-	})
+	err := Each(q, leaseColumns+", s.chain_id FROM leases l CROSS JOIN sessions s ON s.id = l.session_id",
+		func(rows *sql.Rows) error {
+			var chain int64
+			var l lease
+			err := rows.Scan(append(l.fields(), &chain)...)
+			if l.held() {
+				held = append(held, chain)
+			}
+			return err
+		})
 	return EncodeJSON(held), err
 }
 

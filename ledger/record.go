@@ -51,9 +51,10 @@ func (n *Names) Scan(value any) error {
 // Value returns the ledger's value.
 func (n Names) Value() (driver.Value, error) { return strings.Join(n, "\t"), nil }
 
-// A Record is a call as it is saved and as it is shown. It grows: first the call is asked, then decided, then it has ended. Each
-// field is named here and nowhere else: db is the column (see table), json and doc are the JSON of each list of calls, whose names
-// are never changed. In JSON, a number that is not known is null, and a word that is not known, or missing, is left out.
+// A Record is a call as it is saved and as it is shown. It grows: first the call is asked, then decided, then
+// it has ended. Each field is named here and nowhere else: db is the column (see table), json and doc are the
+// JSON of each list of calls, whose names are never changed. In JSON, a number that is not known is null, and a
+// word that is not known, or missing, is left out.
 type Record struct {
 	ID      int64 `db:"id INTEGER PRIMARY KEY" json:"id" doc:"its number"`                       // 0 until it is saved
 	Chain   int64 `db:"chain_id,once INTEGER REFERENCES chains (id) ON DELETE CASCADE" json:"-"` // 0 if it belongs to none
@@ -109,7 +110,8 @@ type Record struct {
 var records = newTable[Record]("invocations")
 
 // RecordTables are the tables of RecordColumns: the calls i, the chain ic and the session si of each.
-const RecordTables = "invocations i LEFT JOIN chains ic ON ic.id = i.chain_id LEFT JOIN sessions si ON si.id = i.session_id"
+const RecordTables = "invocations i LEFT JOIN chains ic ON ic.id = i.chain_id LEFT JOIN sessions si " +
+	"ON si.id = i.session_id"
 
 // RecordColumns returns SQL that selects calls from RecordTables.
 func RecordColumns() string { return records.columns("i") }
@@ -133,7 +135,8 @@ func plausible(is bool, n int64) Number { return known(is, min(max(n, 0), maxFig
 func (r *Record) end(o *Outcome) {
 	s, u, first := &o.Seen, &o.Seen.Usage, &o.Seen.First
 	_, r.Outcome = o.State()
-	r.Duration, r.Exit, r.Signal = known(true, int64(o.Now-r.Started)), known(true, int64(o.Exit)), known(o.Signal != 0, int64(o.Signal))
+	r.Duration, r.Exit, r.Signal = known(true, int64(o.Now-r.Started)), known(true, int64(o.Exit)), known(o.Signal != 0,
+		int64(o.Signal))
 	r.NativeID, r.IDSource, r.IDFormat, r.Model = s.ID, s.Source, o.IDFormat, s.Model
 	r.SentBytes, r.WhyWhole = int64(o.Sent), o.WhyWhole
 	r.Input, r.CacheRead = plausible(u.Known, u.Input), plausible(u.Known, u.CacheRead)
@@ -144,8 +147,9 @@ func (r *Record) end(o *Outcome) {
 
 // observed returns a call or turn of a session that the caller manages.
 func (r Record) observed(why reason.Code, started decide.Millis, bytes int) Record {
-	return Record{Chain: r.Chain, Session: r.Session, Tool: r.Tool, Cwd: r.Cwd, Rule: r.Rule, Format: r.Format, Started: started,
-		Mode: rewrite.Observe, Reason: cmp.Or(why, reason.CallerSession), PromptBytes: int64(bytes), SentBytes: int64(bytes)}
+	return Record{Chain: r.Chain, Session: r.Session, Tool: r.Tool, Cwd: r.Cwd, Rule: r.Rule, Format: r.Format,
+		Started: started,
+		Mode:    rewrite.Observe, Reason: cmp.Or(why, reason.CallerSession), PromptBytes: int64(bytes), SentBytes: int64(bytes)}
 }
 
 // unended holds for a call without a recorded end: it has no duration, even if it was taken for lost.

@@ -49,5 +49,6 @@ func moveAside(path, suffix string) (aside string, err error) {
 }
 
 func tableNames(q Queryer) ([]string, error) {
-	return Column[string](q, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
+	return Column[string](q, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "+
+		"ORDER BY rowid")
 }

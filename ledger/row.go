@@ -8,9 +8,10 @@ import (
 	"sync"
 )
 
-// A table is a table of the ledger with a struct for its rows. The db tag of a field has the name of the column, ",once" if it
-// never changes, and what SQLite is told about it, if that is not said by the field's type. A basic type's zero value is NULL
-// where a column can be. A name with a dot is a column of another table, which is only read.
+// A table is a table of the ledger with a struct for its rows. The db tag of a field has the name of the
+// column, ",once" if it never changes, and what SQLite is told about it, if that is not said by the field's
+// type. A basic type's zero value is NULL where a column can be. A name with a dot is a column of another
+// table, which is only read.
 type table[T any] struct {
 	name string
 	plan func() tablePlan
@@ -62,7 +63,8 @@ func planTable(name string, row reflect.Type) (p tablePlan) {
 		}
 	}
 	p.create = "CREATE TABLE " + name + " (" + strings.Join(defined, ", ") + ");"
-	p.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ", id) VALUES (" + strings.Join(marks, ", ") + ", " + unusedID(name) + ")"
+	p.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ", id) VALUES (" + strings.Join(marks, ", ") +
+		", " + unusedID(name) + ")"
 	p.update, p.choose = "UPDATE "+name+" SET "+strings.Join(set, ", ")+" WHERE id = ?", strings.Join(read, ", ")
 	return p
 }
@@ -70,7 +72,8 @@ func planTable(name string, row reflect.Type) (p tablePlan) {
 func newTableField(f reflect.StructField, tag string) (one tableField) {
 	name, definition, _ := strings.Cut(tag, " ")
 	name, option, _ := strings.Cut(name, ",")
-	one = tableField{index: f.Index, name: name, definition: definition, once: option == "once", read: "$." + name, write: "?"}
+	one = tableField{index: f.Index, name: name, definition: definition, once: option == "once", read: "$." + name,
+		write: "?"}
 	zero := map[reflect.Kind]string{reflect.String: "''", reflect.Int: "0", reflect.Int64: "0"}[f.Type.Kind()]
 	switch {
 	case strings.Contains(name, "."):
@@ -125,7 +128,8 @@ func (t table[T]) put(tx *sql.Tx, row *T) (id int64, err error) {
 	return result.LastInsertId()
 }
 
-// set sets the columns of a row that change. It returns how many rows have the number and fulfil the condition: one, or none.
+// set sets the columns of a row that change. It returns how many rows have the number and fulfil the condition:
+// one, or none.
 func (t table[T]) set(tx *sql.Tx, id int64, row *T, condition string) (int64, error) {
 	return changed(tx.Exec(t.plan().update+condition, append(pointers(row, t.plan().changing), id)...))
 }

@@ -18,6 +18,7 @@ const applicationID = 0x72707231
 // schemaVersion numbers the tables. A ledger of another one is set aside.
 const schemaVersion = 15
 
-// Format numbers what sessions are compared by: the digests of prompts and answers, the names of settings, roles that nothing
-// names. A session of another format is never continued, and the reason says so. TestFormat sees when it must rise.
+// Format numbers what sessions are compared by: the digests of prompts and answers, the names of settings,
+// roles that nothing names. A session of another format is never continued, and the reason says so. TestFormat
+// sees when it must rise.
 const Format = 1

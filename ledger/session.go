@@ -11,7 +11,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// sessionFor returns the session of a call as its run begins. from is the session that the decision goes on with, nil for none.
+// sessionFor returns the session of a call as its run begins. from is the session that the decision goes on
+// with, nil for none.
 func sessionFor(c *Call, d *decide.Decision, from *Session) Session {
 	switch {
 	case from == nil:
@@ -59,8 +60,8 @@ func (s *Session) copied() Session {
 	return k
 }
 
-// startedFrom returns a role's first session, which is a copy of another role's. The other role's prompts and answers are
-// not part of it: later calls must show their own.
+// startedFrom returns a role's first session, which is a copy of another role's. The other role's prompts and
+// answers are not part of it: later calls must show their own.
 func (s Session) startedFrom(other *Session) Session {
 	s.Created, s.Compacted, s.ContextUsed, s.ContextLimit = other.Created, other.Compacted, other.ContextUsed, other.ContextLimit
 	s.Totals, s.Turns, s.FirstModel, s.LeftFiles = other.Totals, other.Turns, other.FirstModel, other.LeftFiles
@@ -91,7 +92,8 @@ func (r refusal) onlyBusy() bool {
 // anew reports whether the chain begins anew with the fresh run.
 func (r refusal) anew() bool { return r.sourceDies() || !r.copied && !r.onlyBusy() }
 
-// refuse records the refusal with the session. source is the session of the same chain that it is a copy of, nil for none.
+// refuse records the refusal with the session. source is the session of the same chain that it is a copy of,
+// nil for none.
 func (s *Session) refuse(r refusal, source *Session) {
 	s.State, s.StateWhy = decide.Dead, r.why
 	if r.onlyBusy() {
@@ -110,7 +112,8 @@ func (s *Session) refuse(r refusal, source *Session) {
 // errDamaged reports an Ending without the digests of the session's prompt.
 var errDamaged = errors.New("the record is damaged")
 
-// finish records how a run of the session ended. source is the session of the same chain that it is a copy of, nil for none.
+// finish records how a run of the session ended. source is the session of the same chain that it is a copy of,
+// nil for none.
 func (s *Session) finish(e *Ending, source *Session) error {
 	if e.Blocks == nil {
 		return errDamaged
@@ -155,8 +158,9 @@ func (c *Chain) take(session int64, call *Call, crowded, anew, continued bool) {
 	c.Updated = max(c.Updated, call.Now)
 }
 
-// joins says how a decision joins a call's session to its chain. from is the session that it goes on with, nil for none. If
-// the job begins anew, earlier sessions are over; otherwise they remain as other ends of the chain.
+// joins says how a decision joins a call's session to its chain. from is the session that it goes on with, nil
+// for none. If the job begins anew, earlier sessions are over; otherwise they remain as other ends of the
+// chain.
 func joins(d *decide.Decision, from *Session) (anew, continued bool) {
 	if from != nil {
 		return d.Reason == reason.StartedFrom, d.Reason != reason.StartedFrom
@@ -166,16 +170,19 @@ func joins(d *decide.Decision, from *Session) (anew, continued bool) {
 
 // NewChain returns a chain of a call's name, without sessions.
 func NewChain(c *Call) Chain {
-	return Chain{Tool: c.Tool, Cwd: c.Cwd, Home: c.Home, Rule: c.Scope, Task: c.Task, Role: c.Role, Created: c.Now, Updated: c.Now}
+	return Chain{Tool: c.Tool, Cwd: c.Cwd, Home: c.Home, Rule: c.Scope, Task: c.Task, Role: c.Role, Created: c.Now,
+		Updated: c.Now}
 }
 
 // IsOf reports whether the chain has the name of a call.
 func (c *Chain) IsOf(call *Call) bool {
-	return c.Tool == call.Tool && c.Cwd == call.Cwd && c.Home == call.Home && c.Rule == call.Scope && c.Task == call.Task && c.Role == call.Role
+	return c.Tool == call.Tool && c.Cwd == call.Cwd && c.Home == call.Home && c.Rule == call.Scope &&
+		c.Task == call.Task && c.Role == call.Role
 }
 
-// Begin carries out a decision in the chain, for a call of its name. from is the number of the session that the decision goes on
-// with, 0 for none. Begin returns the numbers of the call's session, and of the source if that is a copy.
+// Begin carries out a decision in the chain, for a call of its name. from is the number of the session that the
+// decision goes on with, 0 for none. Begin returns the numbers of the call's session, and of the source if that
+// is a copy.
 func (c *Chain) Begin(call *Call, d decide.Decision, from int64) (number, source int64) {
 	crowded := slices.ContainsFunc(c.Sessions, func(s Session) bool { return s.InUse })
 	var goneOn *Session
@@ -199,8 +206,8 @@ func (c *Chain) add(s Session) (number int64) {
 	return int64(len(c.Sessions))
 }
 
-// FallBack gives up the resume of a session, which is a copy of source unless that is 0. t is the call's ticket in the ledger of this
-// machine. FallBack returns the number of the call's new session.
+// FallBack gives up the resume of a session, which is a copy of source unless that is 0. t is the call's ticket
+// in the ledger of this machine. FallBack returns the number of the call's new session.
 func (c *Chain) FallBack(t *Ticket, session, source int64, why reason.Code) (number int64) {
 	r := refusal{why, source != 0, t.cut}
 	c.Sessions[session-1].refuse(r, c.at(source))
@@ -236,5 +243,6 @@ func (c *Chain) ResetRoles(cwd, task string, roles []string) {
 
 // hasRole reports whether the chain has one of these roles in a task.
 func (c *Chain) hasRole(cwd, task string, roles []string) bool {
-	return c.Cwd == cwd && c.Task == task && slices.ContainsFunc(roles, func(role string) bool { return prompt.IsRole(c.Role, role) })
+	return c.Cwd == cwd && c.Task == task && slices.ContainsFunc(roles,
+		func(role string) bool { return prompt.IsRole(c.Role, role) })
 }

@@ -57,8 +57,9 @@ func (s spool) exists() bool {
 	return err == nil && info.IsDir()
 }
 
-// list returns the files of pending outcomes, in the order of the runs' ends. It removes unfinished files that are so old
-// that no process is writing them. The writer can have another PID namespace, where it cannot be seen.
+// list returns the files of pending outcomes, in the order of the runs' ends. It removes unfinished files that
+// are so old that no process is writing them. The writer can have another PID namespace, where it cannot be
+// seen.
 func (s spool) list() []string {
 	if !s.exists() {
 		return nil
@@ -74,7 +75,8 @@ func (s spool) list() []string {
 			if entry.Type().IsRegular() {
 				paths = append(paths, path)
 			}
-		} else if info, err := entry.Info(); err == nil && decide.MillisOf(time.Now())-decide.MillisOf(info.ModTime()) > lostAfter {
+		} else if info, err := entry.Info(); err == nil &&
+			decide.MillisOf(time.Now())-decide.MillisOf(info.ModTime()) > lostAfter {
 			_ = os.Remove(path)
 		}
 	}

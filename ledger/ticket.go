@@ -31,8 +31,8 @@ type Ticket struct {
 	finished   bool // FinishEarly has recorded the outcome
 }
 
-// begin records that a call begins. of are the facts behind a decision to go on with a session. It fails with ErrMoved if these
-// are not true any more.
+// begin records that a call begins. of are the facts behind a decision to go on with a session. It fails with
+// ErrMoved if these are not true any more.
 func (l *Ledger) begin(c *Call, d decide.Decision, of *decide.ChainFacts, loan *Loan) (t *Ticket, err error) {
 	err = l.write(func(tx *sql.Tx) error {
 		t = &Ticket{Record: c.Record, Loan: loan, call: c, key: l.key}
@@ -127,8 +127,8 @@ func stillHolds(d *decide.Decision, of *decide.ChainFacts, s *storedSession, c *
 		(byItself || c.Newest == of.Newest && c.Concurrent == of.Concurrent) && (d.Copy || !slices.Contains(held, s.ID))
 }
 
-// chainFor returns the chain with a number, or else of the call's name, and creates it if there is none. Another process might have
-// created a named chain in the meantime.
+// chainFor returns the chain with a number, or else of the call's name, and creates it if there is none.
+// Another process might have created a named chain in the meantime.
 func chainFor(tx *sql.Tx, c *Call, id int64) (chain *storedChain, err error) {
 	if id != 0 {
 		chain, err = chains.get(tx, "id = ?", id)
@@ -216,7 +216,8 @@ const ofName = "tool = ? AND cwd = ? AND home = ? AND rule = ? AND task = ? AND 
 func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 	for _, role := range roles {
 		_, err := tx.Exec(`UPDATE sessions SET reset = 1 WHERE reset = 0 AND chain_id IN
-			(SELECT id FROM chains WHERE cwd = ? AND task = ? AND (role = ? COLLATE NOCASE OR substr(role, 1, ?) = ? COLLATE NOCASE))`,
+			(SELECT id FROM chains WHERE cwd = ? AND task = ? AND (role = ? COLLATE NOCASE OR substr(role, 1,
+			?) = ? COLLATE NOCASE))`,
 			cwd, task, role, utf8.RuneCountInString(role+prompt.RoleTextMark), role+prompt.RoleTextMark)
 		if err != nil {
 			return err

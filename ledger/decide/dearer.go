@@ -21,9 +21,10 @@ const (
 
 // When resumes count as dearer than fresh runs.
 const (
-	PastRuns    = 20            // how many of a chain's latest runs are looked at
-	MinResumes  = 2             // the latest resumes that are compared
-	dearerBy    = 1.2           // rounds differ by more than this; two that missed the cache have their cause, and need no margin
+	PastRuns   = 20 // how many of a chain's latest runs are looked at
+	MinResumes = 2  // the latest resumes that are compared
+	// rounds differ by more than this; two that missed the cache have their cause, and need no margin
+	dearerBy    = 1.2
 	DearerPause = 6 * 3_600_000 // milliseconds without a resume before it is tried again
 	BriefIdle   = 5 * 60_000    // the shortest lifetime of an entry in the providers' caches
 	HourIdle    = 60 * 60_000   // the longest that a caller can choose
@@ -41,8 +42,8 @@ const (
 	Unmeasured Side = ""          // belongs to no chain, or nobody knows whether it began the job
 )
 
-// begins are the reasons of fresh calls that begin their job. A repeated or changed prompt, or one that lacks evidence, can be a
-// later round of one, or a sample.
+// begins are the reasons of fresh calls that begin their job. A repeated or changed prompt, or one that lacks
+// evidence, can be a later round of one, or a sample.
 var begins = map[reason.Code]bool{reason.FirstCall: true, reason.NewJob: true, reason.NewRole: true,
 	reason.ForcedFresh: true, reason.ContextReset: true, reason.AttemptReset: true}
 
@@ -109,10 +110,11 @@ func (p Prices) Until() Millis { return p.Last + DearerPause }
 // pause must still end.
 func distance(a, b Millis) Millis { return Millis(math.Abs(float64(a - b))) }
 
-// PastPrices compares a chain's latest resumes with its latest fresh run; past begins with the latest run. It is ok if this call's
-// session has been idle for as long as those of the resumes. Resumes that missed the provider's cache say nothing while an hour lasts
-// that the latest run asked for. They paid for all that their session held, so their prices are scaled to what it holds now; a fresh run
-// would find in the cache the text in front of a prompt, as far as these resumes found it.
+// PastPrices compares a chain's latest resumes with its latest fresh run; past begins with the latest run. It
+// is ok if this call's session has been idle for as long as those of the resumes. Resumes that missed the
+// provider's cache say nothing while an hour lasts that the latest run asked for. They paid for all that their
+// session held, so their prices are scaled to what it holds now; a fresh run would find in the cache the text
+// in front of a prompt, as far as these resumes found it.
 func PastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
 	fresh, resumed := latest(past)
 	if fresh == nil || len(resumed) < MinResumes {
@@ -140,8 +142,9 @@ func PastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
 	return p, !p.Missed || !past[0].Hour || idle >= HourIdle
 }
 
-// dearer returns the reason Dearer if resuming has cost more than fresh runs, with the figures. A chain that has not been resumed often
-// enough starts from the misses of another chain of the same rule, tool, version, model and settings.
+// dearer returns the reason Dearer if resuming has cost more than fresh runs, with the figures. A chain that
+// has not been resumed often enough starts from the misses of another chain of the same rule, tool, version,
+// model and settings.
 func dearer(f Facts, c *ChainFacts) (Prices, reason.Code) {
 	if f.Limits.ResumeDearer {
 		return Prices{}, ""
@@ -180,10 +183,12 @@ func (r *Run) price(money bool) float64 {
 		return float64(r.Usage.CostNano)
 	}
 	u := r.Usage
-	return WeightInput*float64(u.Input) + WeightCacheRead*float64(u.CacheRead) + WeightCacheWrite*float64(u.CacheWrite) + WeightOutput*float64(u.Output)
+	return WeightInput*float64(u.Input) + WeightCacheRead*float64(u.CacheRead) + WeightCacheWrite*float64(u.CacheWrite) +
+		WeightOutput*float64(u.Output)
 }
 
-// share returns the share of the price that a run would have had, had the first request found so many tokens in the cache.
+// share returns the share of the price that a run would have had, had the first request found so many tokens in
+// the cache.
 func (r *Run) share(found int64) float64 {
 	had, more := *r, found-r.Found
 	written := min(more, r.Usage.CacheWrite)

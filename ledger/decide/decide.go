@@ -106,8 +106,9 @@ func Decide(f Facts) Decision {
 	return d
 }
 
-// start decides whether a role's first call begins as a copy of another role's session, as the rule asks. The prompt need not
-// show anything, and is sent whole. Everything that keeps that role's own next call fresh keeps this one fresh too.
+// start decides whether a role's first call begins as a copy of another role's session, as the rule asks. The
+// prompt need not show anything, and is sent whole. Everything that keeps that role's own next call fresh keeps
+// this one fresh too.
 func start(f Facts) Decision {
 	source := &f.Start[0]
 	why, detail := resumeBlocker(f, source)
@@ -127,12 +128,15 @@ func start(f Facts) Decision {
 	if why != "" {
 		return Decision{Mode: rewrite.Fresh, Reason: reason.FirstCall, Detail: cmp.Or(detail, why)}
 	}
-	return Decision{Mode: rewrite.Resume, Reason: reason.StartedFrom, Session: source.Session, NativeID: source.NativeID, Copy: true, Whole: reason.StartedFrom,
-		Context: source.Context, NearlyFull: f.Limits.NearlyFull(source.Context, source.model()), ContextModel: source.model(), LastUsed: source.LastUsed}
+	return Decision{Mode: rewrite.Resume, Reason: reason.StartedFrom, Session: source.Session, NativeID: source.NativeID,
+		Copy: true, Whole: reason.StartedFrom,
+		Context: source.Context, NearlyFull: f.Limits.NearlyFull(source.Context,
+			source.model()), ContextModel: source.model(), LastUsed: source.LastUsed}
 }
 
 // beginsAnew are the reasons of a call that seems to continue nothing.
-var beginsAnew = map[reason.Code]bool{reason.FirstCall: true, reason.NewJob: true, reason.NewRole: true, reason.BaseChanged: true, reason.HistoryEdited: true}
+var beginsAnew = map[reason.Code]bool{reason.FirstCall: true, reason.NewJob: true, reason.NewRole: true,
+	reason.BaseChanged: true, reason.HistoryEdited: true}
 
 // choose returns the call's session, and with it the chain; nil means a new chain. A reason
 // returned with a session says why the call is fresh all the same.
@@ -279,7 +283,8 @@ func (f *Facts) ended(c *ChainFacts) reason.Code {
 func byName(f Facts, busy bool) (*ChainFacts, reason.Code) {
 	end, ends := &f.Chains[0], 0
 	for i := range f.Chains {
-		if c := &f.Chains[i]; !c.Reset && !slices.ContainsFunc(f.Chains, func(o ChainFacts) bool { return o.Parent == c.Session }) {
+		if c := &f.Chains[i]; !c.Reset && !slices.ContainsFunc(f.Chains,
+			func(o ChainFacts) bool { return o.Parent == c.Session }) {
 			if ends++; ends == 1 {
 				end = c
 			}

@@ -50,15 +50,16 @@ type Facts struct {
 	Place        Place // of the call's directory
 	PromptBytes  int
 	Limits       Limits
-	Learned      []Run // the latest runs of another chain of the same rule, tool, version, model and settings, the latest first
+	// the latest runs of another chain of the same rule, tool, version, model and settings, the latest first
+	Learned []Run
 	// Chains are the sessions that the call can continue: the most recently used chain first, and
 	// within a chain the newest session first. With Named they are one chain's, otherwise those
 	// that begin like the call's prompt.
 	Chains []ChainFacts
 	More   bool // there are further chains with this beginning that were not read
 	Others bool // the directory, or the task, has chains that begin otherwise; set only if Chains is empty
-	// Unseen is why a session that the call might continue is not among the chains, "" if there is none: another version of reprise
-	// has recorded it in another form, or the chain is older than max_age.
+	// Unseen is why a session that the call might continue is not among the chains, "" if there is none: another
+	// version of reprise has recorded it in another form, or the chain is older than max_age.
 	Unseen reason.Code
 	// Start are the ends of the role that the call's role begins as a copy of, if it has had no call yet.
 	Start []ChainFacts
@@ -87,15 +88,16 @@ func (f *Facts) Lost(session int64) (copies int) {
 
 // ChainFacts are the facts about a chain and one of its sessions.
 type ChainFacts struct {
-	Chain        int64
-	Newest       int64 // the chain's newest session
-	Concurrent   bool  // two calls of the chain have run at once
-	Session      int64
-	Parent       int64 // the session that it is a copy of, 0 for none
-	NativeID     string
-	State        State
-	StateWhy     reason.Code // why it is dead or has failed; of a live one TurnLimit, or why a copy of it has failed if that can lie in it
-	Held         bool        // a live process holds the lease
+	Chain      int64
+	Newest     int64 // the chain's newest session
+	Concurrent bool  // two calls of the chain have run at once
+	Session    int64
+	Parent     int64 // the session that it is a copy of, 0 for none
+	NativeID   string
+	State      State
+	// why it is dead or has failed; of a live one TurnLimit, or why a copy of it has failed if that can lie in it
+	StateWhy     reason.Code
+	Held         bool // a live process holds the lease
 	Fingerprints Fingerprints
 	Place        Place       // of the directory at the end of the latest run
 	History      reason.Code // why Place.Head is not known to be an ancestor of the call's, "" if it is
@@ -153,8 +155,8 @@ func (c *ChainFacts) QuotesLong() bool {
 // model returns the model that the session runs with, as the tool named it or else as it was requested.
 func (c *ChainFacts) model() string { return cmp.Or(c.FirstModel, c.Fingerprints.Model) }
 
-// Changes reports whether the session's runs change files, as far as is known. One that only reads, as a reviewer's, makes the
-// progress elsewhere.
+// Changes reports whether the session's runs change files, as far as is known. One that only reads, as a
+// reviewer's, makes the progress elsewhere.
 func (c *ChainFacts) Changes() bool { return strings.Contains(c.Left, `"path":`) }
 
 // Unnamed is the condition for a call without a name to be resumed.

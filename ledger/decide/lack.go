@@ -18,8 +18,9 @@ const (
 	LacksTree     Lack = "tree"     // ChainFacts.TreeNow: git
 )
 
-// Lacks returns the first fact that a decision turns on and that nobody has asked for, "" for none. With the fact, Decide
-// decides again. The work comes after the checkout: on another machine it is not thrown away but was never there.
+// Lacks returns the first fact that a decision turns on and that nobody has asked for, "" for none. With the
+// fact, Decide decides again. The work comes after the checkout: on another machine it is not thrown away but
+// was never there.
 func (f *Facts) Lacks(d Decision) Lack {
 	if !d.Mode.Continues() || d.Session == 0 {
 		return ""

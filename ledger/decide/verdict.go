@@ -34,7 +34,8 @@ func (f *Facts) verdict(c *ChainFacts) reason.Code {
 // proven reports whether the facts suffice for the relation of the prompt to the session.
 func (f *Facts) proven(c *ChainFacts) bool {
 	p, e := &c.Proof, &c.Continuity.Evidence
-	conversation := c.Continuity.Transcript && c.Continuity.BeginsAlike // below other lines the history is compared less strictly
+	// below other lines the history is compared less strictly
+	conversation := c.Continuity.Transcript && c.Continuity.BeginsAlike
 	caller := p.Caller != "" || p.Terminal && (p.Answer || p.Failure)
 	new := p.Flow != 0 || p.Trace
 	if c.StateWhy == reason.TurnLimit { // it gave no answer, so that others can refer to none

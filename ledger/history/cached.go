@@ -36,7 +36,8 @@ type CacheRow struct {
 // CacheRows sums up the selected calls that were resumed and ended well.
 func CacheRows(l *ledger.Ledger, f Filter) ([]CacheRow, error) {
 	where, args := f.selects("i.")
-	all, err := ledger.List(l, `SELECT i.tool, coalesce(i.model, ''), coalesce(s.version, ''), CASE WHEN idle < ?1 THEN ?3 WHEN idle < ?2 THEN ?4 ELSE ?5 END,
+	all, err := ledger.List(l, `SELECT i.tool, coalesce(i.model, ''), coalesce(s.version, ''), CASE WHEN idle < ?1
+		THEN ?3 WHEN idle < ?2 THEN ?4 ELSE ?5 END,
 		count(*), sum(`+ledger.PromptTokens+`), sum(`+ledger.ReadTokens+`), count(first_prompt),
 		coalesce(sum(iif(first_prompt IS NULL, 0, min(held, first_prompt))), 0), coalesce(sum(first_prompt), 0),
 		sum(`+ledger.HeldEnough+`), sum(`+ledger.MissedCache+`),
@@ -45,7 +46,8 @@ func CacheRows(l *ledger.Ledger, f Filter) ([]CacheRow, error) {
 		WHERE `+continued+` AND outcome = 'ok' AND idle IS NOT NULL AND input IS NOT NULL AND `+where+`
 		GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
 		func(r *CacheRow) []any {
-			return []any{&r.Tool, &r.Model, &r.Version, &r.Idle, &r.Calls, &r.Prompt, &r.Read, &r.Firsts, &r.Held, &r.Whole, &r.Judged, &r.Missed, &r.Single}
+			return []any{&r.Tool, &r.Model, &r.Version, &r.Idle, &r.Calls, &r.Prompt, &r.Read, &r.Firsts, &r.Held, &r.Whole,
+				&r.Judged, &r.Missed, &r.Single}
 		}, append([]any{decide.BriefIdle, decide.HourIdle, Briefly, Within, Longer}, args...)...)
 	return all, ledger.Wrap("sum up cache use", err)
 }

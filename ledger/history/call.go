@@ -15,11 +15,12 @@ func LatestCalls(l *ledger.Ledger, w Wanted) ([]ledger.Record, error) {
 	return readCalls(l, where+" ORDER BY i.id DESC LIMIT ?", append(args, w.limit())...)
 }
 
-// RunningCalls returns those selected of the latest calls that are running, the latest first. A call without a session counts for
-// an hour: no lease shows whether the process still lives.
+// RunningCalls returns those selected of the latest calls that are running, the latest first. A call without a
+// session counts for an hour: no lease shows whether the process still lives.
 func RunningCalls(l *ledger.Ledger, f Filter, now decide.Millis) (list []ledger.Record, err error) {
 	among, args := f.among("i.")
-	rows, err := readCalls(l, "i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? AND "+among+" ORDER BY i.id DESC",
+	rows, err := readCalls(l, "i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? AND "+among+" "+
+		"ORDER BY i.id DESC",
 		slices.Concat([]any{recentCalls}, args)...)
 	for _, i := range rows {
 		held := i.Started > now-hour
@@ -47,12 +48,14 @@ const recentCalls = 1000
 // since, the earliest first, as far as the filter selects them.
 func CallsSince(l *ledger.Ledger, id int64, running []int64, f Filter) ([]ledger.Record, error) {
 	where, args := f.selects("i.")
-	return readCalls(l, `(i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL) AND `+where+" ORDER BY i.id",
+	return readCalls(l, `(i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL) AND `+where+" "+
+		"ORDER BY i.id",
 		append([]any{id, ledger.EncodeJSON(append([]int64{}, running...))}, args...)...)
 }
 
 func readCalls(l *ledger.Ledger, where string, args ...any) ([]ledger.Record, error) {
-	list, err := ledger.List(l, "SELECT "+ledger.RecordColumns()+" FROM "+ledger.RecordTables+" WHERE "+where, ledger.RecordFields, args...)
+	list, err := ledger.List(l, "SELECT "+ledger.RecordColumns()+" FROM "+ledger.RecordTables+" WHERE "+where,
+		ledger.RecordFields, args...)
 	return list, ledger.Wrap("list calls", err)
 }
 

@@ -83,8 +83,8 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 	return strings.Join(all, " AND "), args
 }
 
-// selects returns the whole filter as a condition and its arguments. To select all calls it avoids the index of times: reading the
-// table sequentially is faster.
+// selects returns the whole filter as a condition and its arguments. To select all calls it avoids the index of
+// times: reading the table sequentially is faster.
 func (f Filter) selects(prefix string) (condition string, args []any) {
 	if f.Times() == Always {
 		return f.among(prefix)

@@ -48,23 +48,27 @@ func Chains(l *ledger.Ledger, w Wanted) ([]ChainRow, error) {
 	of := w.Filter
 	of.Chain, of.Tool = 0, ""
 	condition, args := of.ofCalls("chain_id", "c.id")
-	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool, w.Live, decide.Running, decide.Live, w.Used, w.Created}, append(args, w.limit())...)
+	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool, w.Live, decide.Running, decide.Live, w.Used, w.Created},
+		append(args, w.limit())...)
 	chains, err := ledger.List(l, `
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id),
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+ledger.RecordColumns()+`
 		FROM chains c JOIN `+ledger.RecordTables+`
-		WHERE i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id) AND (? = 0 OR c.id = ?) AND (? = '' OR c.tool = ?)
+		WHERE i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id) AND (? = 0 OR c.id = ?) AND (? = ''
+		OR c.tool = ?)
 			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions s WHERE `+ledger.SinceBegun+` AND s.reset = 0
 				AND (s.state = ? OR s.state = ? AND s.last_used >= ? AND s.created >= ?))) AND `+condition+`
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, func(c *ChainRow) []any {
-		return append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed}, ledger.RecordFields(&c.Last)...)
+		return append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed},
+			ledger.RecordFields(&c.Last)...)
 	}, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list chains: %w", err)
 	}
 	for i := range chains {
-		if chains[i].Sessions, err = SessionRows(l, Wanted{Filter: Filter{Chain: chains[i].ID}, Lasting: w.Lasting}); err != nil {
+		if chains[i].Sessions, err = SessionRows(l, Wanted{Filter: Filter{Chain: chains[i].ID},
+			Lasting: w.Lasting}); err != nil {
 			return nil, err
 		}
 	}
@@ -82,10 +86,13 @@ func SessionRows(l *ledger.Ledger, w Wanted) ([]SessionRow, error) {
 	of.Chain, of.Tool = 0, ""
 	condition, args := of.ofCalls("session_id", "sessions.id")
 	args = append([]any{w.Chain, w.Tool, w.Tool}, append(args, w.limit())...)
-	sessions, err := ledger.List(l, `SELECT id, chain_id, tool, coalesce(native_id, ''), state, state_why, reset, coalesce(version, ''),
+	sessions, err := ledger.List(l, `SELECT id, chain_id, tool, coalesce(native_id, ''), state, state_why, reset,
+		coalesce(version, ''),
 		model, first_model, turns, context_used, context_limit, created, last_used, base_bytes,
-		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE `+where+` AND `+condition+` ORDER BY `+order+` LIMIT ?`, func(s *SessionRow) []any {
-		return []any{&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Answered, &s.Turns,
+		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE `+where+`
+		AND `+condition+` ORDER BY `+order+` LIMIT ?`, func(s *SessionRow) []any {
+		return []any{&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Answered,
+			&s.Turns,
 			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed, &s.BaseBytes, &s.Parent}
 	}, args...)
 	if err != nil {
@@ -105,7 +112,8 @@ func SessionRows(l *ledger.Ledger, w Wanted) ([]SessionRow, error) {
 	return sessions, nil
 }
 
-// Bounded returns the time since when there are at most that many calls: since, or when the first of the latest ones began.
+// Bounded returns the time since when there are at most that many calls: since, or when the first of the latest
+// ones began.
 func Bounded(l *ledger.Ledger, since decide.Millis, most int64) (decide.Millis, error) {
 	err := ledger.Each(l, "SELECT started + 1 FROM invocations ORDER BY started DESC LIMIT 1 OFFSET ?",
 		func(rows *sql.Rows) error {
@@ -132,7 +140,8 @@ type WholePrompts struct {
 // CountWhole counts the selected calls that were resumed with their whole prompt.
 func CountWhole(l *ledger.Ledger, f Filter) (w WholePrompts, err error) {
 	where, args := f.selects("")
-	err = ledger.Each(l, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes >= ?), 0) FROM invocations WHERE "+continued+
+	err = ledger.Each(l, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes >= ?), 0) "+
+		"FROM invocations WHERE "+continued+
 		" AND sent_bytes >= prompt_bytes AND "+where, func(rows *sql.Rows) error { return rows.Scan(&w.Short, &w.Long) },
 		append([]any{prompt.ShortPromptBytes, prompt.ShortPromptBytes}, args...)...)
 	return w, ledger.Wrap("count whole prompts", err)

@@ -44,7 +44,8 @@ type Sums struct {
 }
 
 func (s *Sums) columns() []any {
-	return []any{&s.Calls, &s.Resumed, &s.Forked, &s.Ended, &s.OK, &s.Metered, &s.Input, &s.CacheRead, &s.CacheWrite, &s.Output,
+	return []any{&s.Calls, &s.Resumed, &s.Forked, &s.Ended, &s.OK, &s.Metered, &s.Input, &s.CacheRead, &s.CacheWrite,
+		&s.Output,
 		&s.HourWrite, &s.Priced, &s.Cost, &s.Timed, &s.Duration}
 }
 
@@ -56,8 +57,8 @@ func (s *Sums) Add(more Sums) {
 	}
 }
 
-// A Front sums up how much the calls' first requests found of the text in front of a prompt, as system prompt and tools, in the
-// provider's cache.
+// A Front sums up how much the calls' first requests found of the text in front of a prompt, as system prompt
+// and tools, in the provider's cache.
 type Front struct {
 	Firsts int64 // calls with a known first request. Below 4096 tokens some providers cache nothing
 	Ahead  int64 // their tokens in front of the prompts. Of these only bytes are known: four count as a token
@@ -75,9 +76,12 @@ func (f *Front) Add(more Front) {
 // The columns of a Front. A session in use shortly before is in the cache unless the calls show otherwise.
 const (
 	firstKnown = "coalesce(first_prompt >= 4096, 0)"
-	frontOf    = "coalesce(sum(" + firstKnown + "), 0), coalesce(sum(max(first_prompt - sent_bytes / 4, 0)) FILTER (WHERE " + firstKnown + "), 0)," +
-		"coalesce(sum(first_read) FILTER (WHERE " + firstKnown + "), 0), coalesce(max(first_read) FILTER (WHERE " + firstKnown + "), 0)," +
-		"coalesce(sum(idle NOT NULL AND NOT coalesce(" + ledger.MissedCache + ", 0) AND (idle < 300000 OR " + ledger.HeldEnough + ")), 0)"
+	frontOf    = "coalesce(sum(" + firstKnown + "), 0), coalesce(sum(max(first_prompt - sent_bytes / 4, " +
+		"0)) FILTER (WHERE " + firstKnown + "), 0)," +
+		"coalesce(sum(first_read) FILTER (WHERE " + firstKnown + "), 0), coalesce(max(first_read) FILTER (WHERE " +
+		firstKnown + "), 0)," +
+		"coalesce(sum(idle NOT NULL AND NOT coalesce(" + ledger.MissedCache + ", 0) AND (idle < 300000 OR " +
+		ledger.HeldEnough + ")), 0)"
 )
 
 // Side returns the side that the calls count on.
@@ -106,17 +110,20 @@ const (
 	belowDay = iota
 )
 
-// readSlices sums up the calls that are alike; key is an expression of their key, with its arguments. It makes SQLite sort by as few columns as possible and computes here what
-// follows from them: for a million calls each column takes a tenth of a second.
+// readSlices sums up the calls that are alike; key is an expression of their key, with its arguments. It makes
+// SQLite sort by as few columns as possible and computes here what follows from them: for a million calls each
+// column takes a tenth of a second.
 func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args ...any) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
 		(duration IS NOT NULL) * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm,
 		coalesce((SELECT role FROM chains WHERE id = chain_id), ''), %s,
-		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
+		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output),
+		0),
 		coalesce(sum(cache_write * cache_hour), 0), `+frontOf+`,
 		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
-		sum(max(prompt_bytes - sent_bytes, 0)), sum(coalesce(mode <> 'resume' OR native_id <> resumed_from, resumed_from IS NULL))
+		sum(max(prompt_bytes - sent_bytes, 0)), sum(coalesce(mode <> 'resume' OR native_id <> resumed_from,
+		resumed_from IS NULL))
 		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
 		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, key)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
@@ -153,15 +160,17 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args .
 	return list, err
 }
 
-// mostCalled returns an expression of a call's key that is OtherKeys for all but those that the most managed calls have, and its
-// arguments. OtherKeys is one of that many keys, and stands for several.
+// mostCalled returns an expression of a call's key that is OtherKeys for all but those that the most managed
+// calls have, and its arguments. OtherKeys is one of that many keys, and stands for several.
 func mostCalled(q ledger.Queryer, by By, f Filter, most int) (expression string, keys []any, err error) {
 	where, args := f.selects("")
-	values, err := ledger.Column[string](q, "SELECT "+by.column()+" FROM invocations WHERE "+managed+" AND "+where+" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?", append(args, most+1)...)
+	values, err := ledger.Column[string](q, "SELECT "+by.column()+" FROM invocations WHERE "+managed+" AND "+where+" "+
+		"GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?", append(args, most+1)...)
 	if len(values) <= most {
 		return by.column(), nil, err
 	}
-	expression = "coalesce((SELECT k FROM (SELECT " + by.column() + " AS k) WHERE k IN (SELECT value FROM json_each(?))), char(0))"
+	expression = "coalesce((SELECT k FROM (SELECT " + by.column() +
+		" AS k) WHERE k IN (SELECT value FROM json_each(?))), char(0))"
 	return expression, []any{ledger.EncodeJSON(values[:max(most-1, 0)])}, err
 }
 
@@ -175,7 +184,8 @@ func inPieces(q ledger.Queryer, f Filter, query string, read func(*sql.Rows) err
 	among, ofFilter := f.among("")
 	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND "+among)
 	next := func(id, condition string, bound any) (first sql.NullInt64, err error) {
-		err = ledger.Each(q, "SELECT min("+id+") FROM invocations WHERE "+condition, func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
+		err = ledger.Each(q, "SELECT min("+id+") FROM invocations WHERE "+condition,
+			func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
 		return first, err
 	}
 	first, err := next("+id", "started >= ?", f.Times().Since) // + has SQLite use the index by time
