@@ -253,7 +253,8 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 // again with the names of the task's other roles, which could have given the answer.
 func (l *Ledger) named(c *Call, which string) ([]decide.ChainFacts, counted, error) {
 	chains, n, err := l.chains(c, true, which, ofJob+newest, c.job()...)
-	if err != nil || !slices.ContainsFunc(chains, func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }) {
+	shows := func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }
+	if err != nil || !slices.ContainsFunc(chains, shows) {
 		return chains, n, err
 	}
 	if err = l.findOtherRoles(c); err != nil || len(c.otherRoles) == 0 {
@@ -376,7 +377,8 @@ const (
 
 	// The same with all roles of the task that nothing names, if nothing names the call's.
 	ofRoles = ofTask + `
-		AND (c.role = ?6 OR substr(?6, 1, 2) = '` + prompt.RoleTextMark + `' AND substr(c.role, 1, 2) = '` + prompt.RoleTextMark + `') AND c.updated >= ?7`
+		AND (c.role = ?6 OR substr(?6, 1, 2) = '` + prompt.RoleTextMark + `'
+			AND substr(c.role, 1, 2) = '` + prompt.RoleTextMark + `') AND c.updated >= ?7`
 
 	beginningAlike = `WHERE +c.tool = ? AND c.cwd = ? AND +c.home = ? AND +c.rule = ? AND +c.task = ? AND +c.role = ?
 		AND c.updated >= ?

@@ -12,19 +12,21 @@ import (
 // A Chain is a chain with its sessions in the order in which they began, as a value that another book can keep. The
 // sessions have numbers from 1 on, 0 is none. The JSON names are the format of stores, and never change.
 type Chain struct {
-	Tool       string        `db:"tool,once" json:"tool"`
-	Cwd        string        `db:"cwd,once" json:"cwd"`
-	Home       string        `db:"home,once" json:"home"`
-	Rule       string        `db:"rule,once" json:"rule,omitempty"` // that names task and role, "" where the caller did
-	Task       string        `db:"task,once" json:"task,omitempty"` // "" where continuity alone made the chain
-	Role       string        `db:"role,once" json:"role,omitempty"`
-	FirstLine  []byte        `db:"first_line" json:"first_line,omitempty"` // its digest, of what the newest session was sent
-	Concurrent bool          `db:"concurrent" json:"concurrent,omitempty"` // two of its calls have run at once
-	Newest     int64         `db:"session_id INTEGER" json:"newest,omitempty"`
-	Since      int64         `db:"since INTEGER" json:"since,omitempty"` // the session that it last began anew with, 0 for the newest
-	Created    decide.Millis `db:"created,once" json:"created"`
-	Updated    decide.Millis `db:"updated" json:"updated"`
-	Sessions   []Session     `json:"-"`
+	Tool string `db:"tool,once" json:"tool"`
+	Cwd  string `db:"cwd,once" json:"cwd"`
+	Home string `db:"home,once" json:"home"`
+	Rule string `db:"rule,once" json:"rule,omitempty"` // that names task and role, "" where the caller did
+	Task string `db:"task,once" json:"task,omitempty"` // "" where continuity alone made the chain
+	Role string `db:"role,once" json:"role,omitempty"`
+	// Its digest, of what the newest session was sent.
+	FirstLine  []byte `db:"first_line" json:"first_line,omitempty"`
+	Concurrent bool   `db:"concurrent" json:"concurrent,omitempty"` // two of its calls have run at once
+	Newest     int64  `db:"session_id INTEGER" json:"newest,omitempty"`
+	// The session that it last began anew with, 0 for the newest.
+	Since    int64         `db:"since INTEGER" json:"since,omitempty"`
+	Created  decide.Millis `db:"created,once" json:"created"`
+	Updated  decide.Millis `db:"updated" json:"updated"`
+	Sessions []Session     `json:"-"`
 }
 
 // A Session is a session of a Chain. A field that is missing in JSON has the zero value, which says that nothing is
@@ -52,7 +54,8 @@ type Session struct {
 	ToolVersion string         `db:"version TEXT" json:"tool_version,omitempty"`
 
 	// Digests of what it was sent and has answered.
-	Root        []byte `db:"root,once" json:"root,omitempty"`        // of the first prompt that it was sent whole: its first line, its blocks
+	// Of the first prompt that it was sent whole: its first line, its blocks.
+	Root        []byte `db:"root,once" json:"root,omitempty"`
 	Base        []byte `db:"base" json:"base"`                       // of the blocks of the newest prompt
 	BaseLines   []byte `db:"base_lines" json:"base_lines,omitempty"` // how many lines each of these blocks has
 	BaseOpening int64  `db:"base_opening" json:"base_opening"`
@@ -70,11 +73,14 @@ type Session struct {
 	Totals       rewrite.Totals `db:"totals" json:"totals,omitempty"`
 	File         string         `db:"file TEXT" json:"file,omitempty"`        // in a store relative to the tool's home
 	LeftFiles    string         `db:"left_files" json:"left_files,omitempty"` // the files that its runs changed
-	Rounds       string         `db:"rounds" json:"rounds,omitempty"`         // its latest resumed rounds that were given the same, as JSON
-	Repository   string         `db:"repository" json:"repository,omitempty"` // a digest, of where the latest run has left the directory
-	Branch       string         `db:"branch" json:"branch,omitempty"`         // likewise
-	Head         string         `db:"head" json:"head,omitempty"`             // the commit there
-	InUse        bool           `json:"-"`                                    // a run has it now; FactsOf and Begin read it
+	// Its latest resumed rounds that were given the same, as JSON.
+	Rounds string `db:"rounds" json:"rounds,omitempty"`
+	// A digest, of where the latest run has left the directory.
+	Repository string `db:"repository" json:"repository,omitempty"`
+	Branch     string `db:"branch" json:"branch,omitempty"` // likewise
+	Head       string `db:"head" json:"head,omitempty"`     // the commit there
+	// A run has it now; FactsOf and Begin read it.
+	InUse bool `json:"-"`
 }
 
 // Consistent reports whether the chain has all sessions that it names.
@@ -102,12 +108,15 @@ type storedSession struct {
 	ID      int64 `db:"id INTEGER PRIMARY KEY"`
 	ChainID int64 `db:"chain_id,once INTEGER NOT NULL REFERENCES chains (id) ON DELETE CASCADE"`
 	Session
-	Tool   string       `db:"tool,once"`
-	Format int          `db:"format,once INTEGER NOT NULL DEFAULT 1"` // the Format that it was recorded in
-	Source int64        `db:"parent_id,once INTEGER"`                 // the session that it began as a copy of
-	Stamp  decide.Stamp `db:"stamp TEXT"`                             // of what is stored in File: its size, or the values of a row
-	Shared string       `db:"shared"`                                 // the kind of the store's register, "" if no store has it
-	Bundle string       `db:"bundle_digest,once"`                     // of its files, as our last run left them for a store
+	Tool   string `db:"tool,once"`
+	Format int    `db:"format,once INTEGER NOT NULL DEFAULT 1"` // the Format that it was recorded in
+	Source int64  `db:"parent_id,once INTEGER"`                 // the session that it began as a copy of
+	// Of what is stored in File: its size, or the values of a row.
+	Stamp decide.Stamp `db:"stamp TEXT"`
+	// The kind of the store's register, "" if no store has it.
+	Shared string `db:"shared"`
+	// Of its files, as our last run left them for a store.
+	Bundle string `db:"bundle_digest,once"`
 }
 
 var (

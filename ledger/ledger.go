@@ -236,16 +236,15 @@ func (l *Ledger) create() error {
 	return errors.Join(err, failed)
 }
 
-// lastIDs returns the highest numbers that another version's tables have given. A call that began in these and still runs must not
-// end as another one.
+// lastIDs returns the highest numbers that another version's tables have given. A call that began in these and still
+// runs must not end as another one.
 func lastIDs(tx *sql.Tx) map[string]int64 {
 	last := map[string]int64{}
 	for _, name := range []string{"chains", "sessions", "invocations"} {
-		for _, query := range []string{"SELECT max(id) FROM " + name, "SELECT max(id) FROM last_ids WHERE name = '" + name + "'"} {
+		for _, rows := range []string{name, "last_ids WHERE name = '" + name + "'"} {
 			var id sql.NullInt64
-			if tx.QueryRow(query).Scan(&id) == nil && id.Int64 > last[name] { // it might have no such table
-				last[name] = id.Int64
-			}
+			_ = tx.QueryRow("SELECT max(id) FROM " + rows).Scan(&id) // it might have no such table
+			last[name] = max(last[name], id.Int64)
 		}
 	}
 	return last

@@ -221,7 +221,8 @@ func (e *Ending) addSaid(t *Ticket, turns []*Outcome, changed []string) {
 func (o *Outcome) withoutTexts() Outcome {
 	out, s := *o, &o.Seen
 	out.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model, Content: s.Content,
-		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, Malformed: s.Malformed, Background: s.Background, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal, Outside: s.Outside,
+		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, Malformed: s.Malformed,
+		Background: s.Background, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal, Outside: s.Outside,
 		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse, First: s.First}
 	return out
 }

@@ -40,7 +40,8 @@ func (l *Ledger) learned(c *Call) ([]decide.Run, error) {
 		AND EXISTS (SELECT 1 FROM sessions WHERE chain_id = c.id AND model = ? AND runtime = ? AND settings = ?)
 		AND (SELECT count(*) FROM invocations WHERE chain_id = c.id AND mode IN (?, ?) AND outcome = 'ok') >= ?
 		ORDER BY updated DESC LIMIT 1`,
-		latestChains, c.Tool, c.Rule, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Settings, rewrite.Resume, rewrite.Fork, decide.MinResumes)
+		latestChains, c.Tool, c.Rule, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Settings,
+		rewrite.Resume, rewrite.Fork, decide.MinResumes)
 	if err != nil || len(chains) == 0 {
 		return nil, err
 	}

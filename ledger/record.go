@@ -70,41 +70,44 @@ type Record struct {
 	Format      rewrite.Format `db:"format,once" json:"format" doc:"the requested output format"`
 	Started     decide.Millis  `db:"started,once" json:"-"`
 	PromptBytes int64          `db:"prompt_bytes,once" json:"prompt_bytes" doc:"length of the caller's prompt"`
-	Unshared    string         `db:"unshared,once" json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
+	Unshared    string         `db:"unshared,once" json:"unshared,omitempty" doc:"why no store shares its session"`
 
 	// Decided.
 	Mode        rewrite.Mode `db:"mode" json:"mode" doc:"resume, fork, fresh, observe or stopped"`
 	Reason      reason.Code  `db:"reason,once" json:"reason" doc:"the reason"`
 	Detail      reason.Code  `db:"detail,once" json:"detail,omitempty" doc:"detail of the reason"`
-	Changed     Names        `db:"changed,once TEXT NOT NULL DEFAULT ''" json:"changed,omitempty" doc:"settings, variables or files that changed"`
+	Changed     Names        `db:"changed,once TEXT NOT NULL DEFAULT ''" json:"changed,omitempty" doc:"changed settings or files"`
 	Proof       decide.Proof `db:"proof,once TEXT NOT NULL DEFAULT ''" json:"-"` // what showed that it continued a session
 	Arm         string       `db:"arm,once" json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
 	Hour        bool         `db:"cache_hour,once" json:"-"` // the provider was asked to keep the prompt for an hour
-	ResumedFrom string       `db:"resumed_from,once TEXT" json:"resumed_from,omitempty" doc:"the session to resume or copy"`
+	ResumedFrom string       `db:"resumed_from,once TEXT" json:"resumed_from,omitempty" doc:"the session to go on with"`
 	Idle        Number       `db:"idle,once INTEGER" json:"-"` // of a resumed call: how long its session had not been used
 	Held        Number       `db:"held,once INTEGER" json:"-"` // likewise: the tokens that it had been sent
-	FellBack    reason.Code  `db:"fell_back TEXT" json:"fell_back,omitempty" doc:"why the tool refused, so that the call ran fresh"`
+	FellBack    reason.Code  `db:"fell_back TEXT" json:"fell_back,omitempty" doc:"why a resume was refused"`
 	SentBytes   int64        `db:"sent_bytes" json:"sent_bytes" doc:"length of what the model was sent"`
-	WhyWhole    reason.Code  `db:"why_whole" json:"why_whole,omitempty" doc:"why a resumed session was sent the whole prompt"`
+	WhyWhole    reason.Code  `db:"why_whole" json:"why_whole,omitempty" doc:"why a resume sent the whole prompt"`
 
 	// Ended.
-	Duration    Number         `db:"duration INTEGER" json:"duration_ms" doc:"duration, null while it runs"`
-	NativeID    string         `db:"native_id TEXT" json:"session,omitempty" doc:"the session that the call ended in"`
-	IDSource    string         `db:"id_source TEXT" json:"-"` // where the tool gave it
-	IDFormat    rewrite.Format `db:"id_format TEXT" json:"-"` // the tool's own format there
-	Asked       string         `db:"si.model" json:"model_asked,omitempty" doc:"the model that was asked for"`
-	Model       string         `db:"model TEXT" json:"model,omitempty" doc:"the model that answered"`
-	Input       Number         `db:"input INTEGER" json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
-	CacheRead   Number         `db:"cache_read INTEGER" json:"cache_read_tokens" doc:"tokens read from the cache"`
-	CacheWrite  Number         `db:"cache_write INTEGER" json:"cache_write_tokens" doc:"tokens written to the cache"`
-	Output      Number         `db:"output INTEGER" json:"output_tokens" doc:"tokens that the model wrote"`
-	FirstPrompt Number         `db:"first_prompt INTEGER" json:"-"` // tokens of the first request, if the tool reports more than sums
-	FirstRead   Number         `db:"first_read INTEGER" json:"-"`   // of these, those from the provider's cache
-	Cost        Number         `db:"cost INTEGER" json:"-"`         // nano-dollars, as the tool reported it
-	Outcome     string         `db:"outcome TEXT" json:"-"`         // ok, failed, unread, killed; "" while it runs
-	SessionWhy  reason.Code    `db:"si.state_why" json:"-"`         // why the session is not to be continued, if that says more
-	Exit        Number         `db:"exit_code INTEGER" json:"exit" doc:"exit status of the tool, null while it runs"`
-	Signal      Number         `db:"signal INTEGER" json:"signal" doc:"the signal that ended it, or null"`
+	Duration Number         `db:"duration INTEGER" json:"duration_ms" doc:"duration, null while it runs"`
+	NativeID string         `db:"native_id TEXT" json:"session,omitempty" doc:"the session that the call ended in"`
+	IDSource string         `db:"id_source TEXT" json:"-"` // where the tool gave it
+	IDFormat rewrite.Format `db:"id_format TEXT" json:"-"` // the tool's own format there
+	Asked    string         `db:"si.model" json:"model_asked,omitempty" doc:"the model that was asked for"`
+	Model    string         `db:"model TEXT" json:"model,omitempty" doc:"the model that answered"`
+
+	Input      Number `db:"input INTEGER" json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	CacheRead  Number `db:"cache_read INTEGER" json:"cache_read_tokens" doc:"tokens read from the cache"`
+	CacheWrite Number `db:"cache_write INTEGER" json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output     Number `db:"output INTEGER" json:"output_tokens" doc:"tokens that the model wrote"`
+	// Tokens of the first request, if the tool reports more than sums
+	FirstPrompt Number `db:"first_prompt INTEGER" json:"-"`
+	FirstRead   Number `db:"first_read INTEGER" json:"-"` // of these, those from the provider's cache
+	Cost        Number `db:"cost INTEGER" json:"-"`       // nano-dollars, as the tool reported it
+	Outcome     string `db:"outcome TEXT" json:"-"`       // ok, failed, unread, killed; "" while it runs
+	// Why the session is not to be continued, if that says more
+	SessionWhy reason.Code `db:"si.state_why" json:"-"`
+	Exit       Number      `db:"exit_code INTEGER" json:"exit" doc:"exit status of the tool, null while it runs"`
+	Signal     Number      `db:"signal INTEGER" json:"signal" doc:"the signal that ended it, or null"`
 }
 
 var records = newTable[Record]("invocations")
@@ -149,7 +152,8 @@ func (r *Record) end(o *Outcome) {
 func (r Record) observed(why reason.Code, started decide.Millis, bytes int) Record {
 	return Record{Chain: r.Chain, Session: r.Session, Tool: r.Tool, Cwd: r.Cwd, Rule: r.Rule, Format: r.Format,
 		Started: started,
-		Mode:    rewrite.Observe, Reason: cmp.Or(why, reason.CallerSession), PromptBytes: int64(bytes), SentBytes: int64(bytes)}
+		Mode:    rewrite.Observe, Reason: cmp.Or(why, reason.CallerSession),
+		PromptBytes: int64(bytes), SentBytes: int64(bytes)}
 }
 
 // unended holds for a call without a recorded end: it has no duration, even if it was taken for lost.

@@ -66,7 +66,7 @@ type RemoteError interface {
 
 // An Identity is what must be equal for two machines to share a call's sessions.
 type Identity struct {
-	Name      string `json:"name" doc:"equal on two machines with one key if all below is, and task, role, tool and the prompt's beginning"`
+	Name      string `json:"name" doc:"equal on two machines if all below is, and task, role and tool"`
 	Project   string `json:"project" doc:"name of the project"`
 	Directory string `json:"directory" doc:"the working directory"`
 	Home      string `json:"home" doc:"the tool's home"`

@@ -36,8 +36,9 @@ func newTable[T any](name string) table[T] {
 }
 
 var definitions = map[reflect.Kind]string{
-	reflect.String: "TEXT NOT NULL DEFAULT ''", reflect.Int: "INTEGER NOT NULL DEFAULT 0", reflect.Int64: "INTEGER NOT NULL DEFAULT 0",
-	reflect.Bool: "INTEGER NOT NULL DEFAULT 0", reflect.Slice: "BLOB NOT NULL DEFAULT x''",
+	reflect.String: "TEXT NOT NULL DEFAULT ''", reflect.Int: "INTEGER NOT NULL DEFAULT 0",
+	reflect.Int64: "INTEGER NOT NULL DEFAULT 0",
+	reflect.Bool:  "INTEGER NOT NULL DEFAULT 0", reflect.Slice: "BLOB NOT NULL DEFAULT x''",
 }
 
 func planTable(name string, row reflect.Type) (p tablePlan) {

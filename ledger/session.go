@@ -32,7 +32,8 @@ func sessionFor(c *Call, d *decide.Decision, from *Session) Session {
 func newSession(c *Call) Session {
 	base := c.Prompt.Footprint()
 	s := Session{
-		Created: c.Now, Settings: c.Fingerprints.Settings, Model: c.Fingerprints.Model, Runtime: c.Fingerprints.Runtime, Auth: c.Fingerprints.Auth,
+		Created: c.Now, Settings: c.Fingerprints.Settings, Model: c.Fingerprints.Model, Runtime: c.Fingerprints.Runtime,
+		Auth: c.Fingerprints.Auth,
 		Base: encodeDigests(base.Blocks), BaseOpening: int64(base.Opening), BaseBytes: int64(base.Bytes),
 		BaseLines: encodeLines(base.Lines), Shape: encodeShape(base.Shape),
 		Root: encodeDigests(append([]prompt.Digest{base.First}, base.Blocks...)),
@@ -63,7 +64,8 @@ func (s *Session) copied() Session {
 // startedFrom returns a role's first session, which is a copy of another role's. The other role's prompts and
 // answers are not part of it: later calls must show their own.
 func (s Session) startedFrom(other *Session) Session {
-	s.Created, s.Compacted, s.ContextUsed, s.ContextLimit = other.Created, other.Compacted, other.ContextUsed, other.ContextLimit
+	s.Created, s.Compacted = other.Created, other.Compacted
+	s.ContextUsed, s.ContextLimit = other.ContextUsed, other.ContextLimit
 	s.Totals, s.Turns, s.FirstModel, s.LeftFiles = other.Totals, other.Turns, other.FirstModel, other.LeftFiles
 	return s
 }

@@ -65,7 +65,8 @@ func ClassifyRun(mode rewrite.Mode, why, fellBack reason.Code) Side {
 // isGuard reports whether a call that continues the chain is fresh for that reason all the same.
 func isGuard(r reason.Code) bool {
 	switch r.Class() {
-	case reason.ClassSettings, reason.ClassCheckout, reason.ClassAge, reason.ClassSessionLost, reason.ClassInUse, reason.ClassCost,
+	case reason.ClassSettings, reason.ClassCheckout, reason.ClassAge, reason.ClassSessionLost, reason.ClassInUse,
+		reason.ClassCost,
 		reason.ClassToolsLimit, reason.ClassOurFault:
 		return r != reason.Updated
 	}
@@ -196,7 +197,8 @@ func (r *Run) share(found int64) float64 {
 	if r.Found < 0 || written+read <= 0 {
 		return 1
 	}
-	had.Usage.CacheWrite, had.Usage.Input, had.Usage.CacheRead = r.Usage.CacheWrite-written, r.Usage.Input-read, r.Usage.CacheRead+written+read
+	had.Usage.CacheWrite, had.Usage.Input = r.Usage.CacheWrite-written, r.Usage.Input-read
+	had.Usage.CacheRead = r.Usage.CacheRead + written + read
 	return had.price(false) / r.price(false)
 }
 

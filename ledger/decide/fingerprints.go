@@ -69,7 +69,8 @@ func (d Digests) list() []Digest {
 // order lists the reasons from weightiest to lightest: of several that apply, the first is
 // reported.
 var order = []reason.Code{
-	reason.UserChanged, reason.DirectoryReplaced, reason.AuthChanged, reason.SettingsChanged, reason.InstructionsChanged, reason.JobChanged,
+	reason.UserChanged, reason.DirectoryReplaced, reason.AuthChanged, reason.SettingsChanged, reason.InstructionsChanged,
+	reason.JobChanged,
 }
 
 // differ returns the weightiest reason for which digests are not the same, and the names of what

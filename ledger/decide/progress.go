@@ -6,7 +6,8 @@ import "encoding/json"
 type Rounds struct {
 	Count int    `json:"count,omitempty"`
 	Given string `json:"given,omitempty"` // a digest of what their prompts added
-	Tree  string `json:"tree,omitempty"`  // git's name of the directory's content before the latest of them, "" if not known
+	// git's name of the directory's content before the latest of them, "" if not known
+	Tree string `json:"tree,omitempty"`
 }
 
 // Repeated reports whether a call gives the session the input of the latest round again.

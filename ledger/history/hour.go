@@ -11,7 +11,7 @@ import (
 type HourRow struct {
 	Tool   string  `json:"tool" doc:"name of the tool"`
 	Calls  int64   `json:"calls" doc:"calls for which the provider was asked to keep the prompt for an hour"`
-	Saved  float64 `json:"weighted_tokens_saved" doc:"what that saved their chains, by the pauses between their calls; negative if it cost more"`
+	Saved  float64 `json:"weighted_tokens_saved" doc:"what that saved their chains, negative if it cost more"`
 	Chains int64   `json:"other_chains" doc:"other chains for which it would have been cheaper"`
 	Missed float64 `json:"weighted_tokens_missed" doc:"what it would have saved these"`
 }

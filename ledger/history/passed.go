@@ -20,6 +20,8 @@ func PassedRows(l *ledger.Ledger, f Filter) ([]PassedRow, error) {
 	all, err := ledger.List(l, `SELECT tool, cwd, reason, sum(calls), max(last) AS latest, detail FROM passed
 		WHERE last >= ? AND last < ? AND `+where+`
 		GROUP BY tool, cwd, reason ORDER BY latest DESC, tool, cwd,
-		reason`, func(r *PassedRow) []any { return []any{&r.Tool, &r.Cwd, &r.Reason, &r.Calls, &r.When, &r.Detail} }, append([]any{p.Since, p.Until}, args...)...)
+		reason`, func(r *PassedRow) []any {
+		return []any{&r.Tool, &r.Cwd, &r.Reason, &r.Calls, &r.When, &r.Detail}
+	}, append([]any{p.Since, p.Until}, args...)...)
 	return all, ledger.Wrap("list passed calls", err)
 }

@@ -28,8 +28,8 @@ type SessionRow struct {
 	NativeID  string          `json:"id" doc:"the tool's own ID, empty while unknown"`
 	Tool      string          `json:"tool" doc:"name of the tool"`
 	Chain     int64           `json:"chain" doc:"its chain"`
-	State     decide.State    `json:"state" doc:"running, live, expired, failed, killed or dead; only a live one is resumed"`
-	Why       reason.Code     `json:"why,omitempty" doc:"why it is dead or failed, or why a copy of it failed if that may be its fault"`
+	State     decide.State    `json:"state" doc:"running, live (it can be resumed), expired, failed, killed or dead"`
+	Why       reason.Code     `json:"why,omitempty" doc:"why it is dead or failed, or might be"`
 	Reset     bool            `json:"reset" doc:"whether an answer or shimctl reset ended it"`
 	Held      bool            `json:"busy" doc:"whether a process uses it"`
 	Parent    string          `json:"forked_from,omitempty" doc:"the session that it is a copy of"`

@@ -134,7 +134,8 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args .
 		var bits, prompts, sent, leftOut, created int64
 		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm, &s.Role, &s.Key,
 			&sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output,
-			&sums.HourWrite, &front.Firsts, &front.Ahead, &front.Read, &front.Most, &front.Warm, &sums.Cost, &sums.Duration, &prompts, &sent,
+			&sums.HourWrite, &front.Firsts, &front.Ahead, &front.Read, &front.Most, &front.Warm,
+			&sums.Cost, &sums.Duration, &prompts, &sent,
 			&leftOut, &created); err != nil {
 			return err
 		}
@@ -153,7 +154,8 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args .
 		slice.Sums.Add(sums)
 		slice.Front.Add(front)
 		slice.Created += created
-		slice.PromptBytes, slice.SentBytes, slice.LeftOutBytes = slice.PromptBytes+prompts, slice.SentBytes+sent, slice.LeftOutBytes+leftOut
+		slice.PromptBytes, slice.SentBytes = slice.PromptBytes+prompts, slice.SentBytes+sent
+		slice.LeftOutBytes += leftOut
 		return nil
 	}, args...)
 	slices.SortStableFunc(list, func(a, b Slice) int { return cmp.Compare(a.Day, b.Day) })
