@@ -66,7 +66,7 @@ type Record struct {
 	Task        string         `db:"ic.task" json:"task,omitempty" doc:"name of the job"`
 	Role        string         `db:"ic.role" json:"role,omitempty" doc:"part in the job"`
 	Rule        string         `db:"rule,once" json:"rule,omitempty" doc:"the rule that matched"`
-	Caller      decide.Caller  `db:"caller,once TEXT NOT NULL DEFAULT ''" json:"-"` // the processes above it
+	Caller      decide.Caller  `db:"caller,once" json:"-"` // the processes above it
 	Format      rewrite.Format `db:"format,once" json:"format" doc:"the requested output format"`
 	Started     decide.Millis  `db:"started,once" json:"-"`
 	PromptBytes int64          `db:"prompt_bytes,once" json:"prompt_bytes" doc:"length of the caller's prompt"`
@@ -76,8 +76,8 @@ type Record struct {
 	Mode        rewrite.Mode `db:"mode" json:"mode" doc:"resume, fork, fresh, observe or stopped"`
 	Reason      reason.Code  `db:"reason,once" json:"reason" doc:"the reason"`
 	Detail      reason.Code  `db:"detail,once" json:"detail,omitempty" doc:"detail of the reason"`
-	Changed     Names        `db:"changed,once TEXT NOT NULL DEFAULT ''" json:"changed,omitempty" doc:"changed settings or files"`
-	Proof       decide.Proof `db:"proof,once TEXT NOT NULL DEFAULT ''" json:"-"` // what showed that it continued a session
+	Changed     Names        `db:"changed,once" json:"changed,omitempty" doc:"settings, variables or files that changed"`
+	Proof       decide.Proof `db:"proof,once" json:"-"` // what showed that it continued a session
 	Arm         string       `db:"arm,once" json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
 	Hour        bool         `db:"cache_hour,once" json:"-"` // the provider was asked to keep the prompt for an hour
 	ResumedFrom string       `db:"resumed_from,once TEXT" json:"resumed_from,omitempty" doc:"the session to go on with"`

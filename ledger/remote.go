@@ -30,7 +30,8 @@ type Remote interface {
 	Complete(ctx context.Context, left []byte) error
 	// Reset ends the sessions that a chain has in the store.
 	Reset(ctx context.Context, c ChainName, now decide.Millis) (Kept, error)
-	// Forget removes a chain from the store, with the files of the sessions. It fails with ErrInUse if a run has a session of it. With dry it only counts.
+	// Forget removes a chain from the store, with the files of the sessions. It fails with ErrInUse if a run has a
+	// session of it. With dry it only counts.
 	Forget(ctx context.Context, c ChainName, now decide.Millis, dry bool) (Kept, error)
 	// Close tells the helper to end once it has carried out all requests.
 	Close()

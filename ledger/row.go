@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -79,6 +80,8 @@ func newTableField(f reflect.StructField, tag string) (one tableField) {
 	switch {
 	case strings.Contains(name, "."):
 		one.read = "coalesce(" + name + ", " + zero + ")"
+	case definition == "" && f.Type.Implements(reflect.TypeFor[driver.Valuer]()):
+		one.definition = definitions[reflect.String]
 	case definition == "":
 		one.definition = definitions[f.Type.Kind()]
 	case zero != "" && name != "id" && !strings.Contains(definition, "NOT NULL"):
