@@ -290,8 +290,8 @@ func TestDocsAreShort(t *testing.T) {
 		}
 		words += len(strings.Fields(string(text)))
 	}
-	if words < 20_000 || words > 26_700 {
-		t.Errorf("README and docs have %d words, want at most 26,700", words)
+	if words < 20_000 || words > 26_000 {
+		t.Errorf("README and docs have %d words, want at most 26,000", words)
 	}
 }
 

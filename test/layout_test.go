@@ -10,9 +10,11 @@ import (
 	"testing"
 )
 
-// At the top stand the words of the design; what serves shimctl or the tests alone is below internal.
+// At the top stand the words of the design; what serves shimctl or the tests alone is below
+// internal.
 func TestLayout(t *testing.T) {
-	allowed := []string{"cmd", "config", "docs", "fleet", "internal", "ledger", "rewrite", "scripts", "shim", "test", "testdata", "watch"}
+	allowed := []string{"cmd", "config", "docs", "fleet", "internal", "ledger", "rewrite",
+		"scripts", "shim", "test", "testdata", "watch"}
 	entries, err := os.ReadDir("..")
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +41,8 @@ func TestNothingBuiltIsKept(t *testing.T) {
 	}
 }
 
-// Imports run down only. config and watch are leaves: they know rewrite alone. No program that is installed has support of tests.
+// Imports run down only. config and watch are leaves: they know rewrite alone. No program that is
+// installed has support of tests.
 func TestFloors(t *testing.T) {
 	above := map[string][]string{
 		"rewrite":  {"ledger", "fleet", "shim", "config", "watch", "cmd", "internal", "test"},
@@ -52,7 +55,8 @@ func TestFloors(t *testing.T) {
 		"internal": {"fleet", "test"},
 	}
 	for floor, unknown := range above {
-		out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "../"+floor+"/...").Output()
+		out, err := exec.Command("go", "list", "-f",
+			`{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "../"+floor+"/...").Output()
 		if err != nil {
 			t.Fatalf("%s: %v", floor, err)
 		}
@@ -71,26 +75,34 @@ func TestFloors(t *testing.T) {
 // A room below a floor knows only the rooms that are named here. No tool knows another one.
 func TestRooms(t *testing.T) {
 	rooms := map[string][]string{
-		"rewrite/reason":       nil,
-		"rewrite/prompt":       {"reprise/rewrite/reason"},
-		"rewrite/models":       nil,
-		"rewrite/jsonline":     nil,
-		"rewrite":              {"reprise/rewrite/jsonline", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
+		"rewrite/reason":   nil,
+		"rewrite/prompt":   {"reprise/rewrite/reason"},
+		"rewrite/models":   nil,
+		"rewrite/jsonline": nil,
+		"rewrite": {"reprise/rewrite/jsonline", "reprise/rewrite/prompt",
+			"reprise/rewrite/reason"},
 		"rewrite/tool/grammar": {"reprise/rewrite"},
-		"rewrite/tool/base":    {"reprise/rewrite", "reprise/rewrite/jsonline", "reprise/rewrite/reason", "reprise/rewrite/tool/grammar"},
-		"ledger/proc":          nil,
-		"ledger/history":       {"reprise/ledger", "reprise/ledger/decide", "reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
-		"ledger/decide":        {"reprise/ledger/proc", "reprise/rewrite", "reprise/rewrite/models", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
-		"shim/caller":          {"reprise/ledger/decide", "reprise/ledger/proc"},
-		"shim/front":           nil,
-		"shim/disk":            nil,
-		"shim/variables":       {"reprise/config", "reprise/shim/front"},
-		"shim/git":             {"reprise/config", "reprise/rewrite/reason", "reprise/shim/disk", "reprise/shim/front", "reprise/shim/variables"},
-		"shim/session":         {"reprise/ledger/decide", "reprise/rewrite", "reprise/rewrite/reason", "reprise/shim/disk"},
-		"shim/work":            {"reprise/ledger/decide", "reprise/shim/disk", "reprise/shim/git"},
-		"shim/binary": {"reprise/config", "reprise/rewrite", "reprise/rewrite/tool/base", "reprise/shim/disk", "reprise/shim/front",
+		"rewrite/tool/base": {"reprise/rewrite", "reprise/rewrite/jsonline",
+			"reprise/rewrite/reason", "reprise/rewrite/tool/grammar"},
+		"ledger/proc": nil,
+		"ledger/history": {"reprise/ledger", "reprise/ledger/decide", "reprise/rewrite",
+			"reprise/rewrite/prompt", "reprise/rewrite/reason"},
+		"ledger/decide": {"reprise/ledger/proc", "reprise/rewrite", "reprise/rewrite/models",
+			"reprise/rewrite/prompt", "reprise/rewrite/reason"},
+		"shim/caller":    {"reprise/ledger/decide", "reprise/ledger/proc"},
+		"shim/front":     nil,
+		"shim/disk":      nil,
+		"shim/variables": {"reprise/config", "reprise/shim/front"},
+		"shim/git": {"reprise/config", "reprise/rewrite/reason", "reprise/shim/disk",
+			"reprise/shim/front", "reprise/shim/variables"},
+		"shim/session": {"reprise/ledger/decide", "reprise/rewrite",
+			"reprise/rewrite/reason", "reprise/shim/disk"},
+		"shim/work": {"reprise/ledger/decide", "reprise/shim/disk", "reprise/shim/git"},
+		"shim/binary": {"reprise/config", "reprise/rewrite", "reprise/rewrite/tool/base",
+			"reprise/shim/disk", "reprise/shim/front",
 			"reprise/shim/supervise", "reprise/shim/variables"},
-		"shim/supervise": {"reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason", "reprise/shim/disk", "reprise/shim/front", "reprise/watch"},
+		"shim/supervise": {"reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason",
+			"reprise/shim/disk", "reprise/shim/front", "reprise/watch"},
 	}
 	tools, err := filepath.Glob("../rewrite/tool/*/*.go")
 	if err != nil {
@@ -99,7 +111,8 @@ func TestRooms(t *testing.T) {
 	for _, file := range tools {
 		room := strings.TrimPrefix(filepath.Dir(file), "../")
 		if _, named := rooms[room]; !named {
-			rooms[room] = []string{"reprise/rewrite", "reprise/rewrite/jsonline", "reprise/rewrite/prompt", "reprise/rewrite/reason",
+			rooms[room] = []string{"reprise/rewrite", "reprise/rewrite/jsonline",
+				"reprise/rewrite/prompt", "reprise/rewrite/reason",
 				"reprise/rewrite/tool/base", "reprise/rewrite/tool/grammar"}
 		}
 	}
@@ -131,7 +144,8 @@ func TestRoomsOfShimctl(t *testing.T) {
 		"ctl/doctor":   {"ctl/app", "ctl/setup", "ctl/view", "ctl/why", "tested"},
 		"ctl/report":   {"ctl/app", "ctl/saving", "ctl/textfile", "ctl/view"},
 	}
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports ","}}`, "../internal/ctl/...").Output()
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports ","}}`,
+		"../internal/ctl/...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +157,8 @@ func TestRoomsOfShimctl(t *testing.T) {
 			t.Errorf("%s has no row here", room)
 		}
 		for _, imported := range strings.Split(imports, ",") {
-			if name, own := strings.CutPrefix(imported, "reprise/internal/"); own && room != "ctl" && !slices.Contains(known, name) {
+			if name, own := strings.CutPrefix(imported, "reprise/internal/"); own &&
+				room != "ctl" && !slices.Contains(known, name) {
 				t.Errorf("%s imports %s", room, imported)
 			}
 		}
@@ -153,7 +168,8 @@ func TestRoomsOfShimctl(t *testing.T) {
 // No package has more lines than a reader holds in mind.
 func TestPackagesAreShort(t *testing.T) {
 	const most = 5000
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{.Dir}} {{join .GoFiles ","}},{{join .CgoFiles ","}}`, "../...").Output()
+	out, err := exec.Command("go", "list", "-f",
+		`{{.ImportPath}} {{.Dir}} {{join .GoFiles ","}},{{join .CgoFiles ","}}`, "../...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

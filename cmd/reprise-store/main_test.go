@@ -15,7 +15,8 @@ import (
 	"reprise/test/servers"
 )
 
-// TestServers uses the program as it is installed, on each kind of server: two machines share a session.
+// TestServers uses the program as it is installed, on each kind of server: two machines share a
+// session.
 func TestServers(t *testing.T) {
 	for _, kind := range []servers.Kind{servers.Versitygw, servers.Minio} {
 		t.Run(kind.Name, func(t *testing.T) {
@@ -26,7 +27,9 @@ func TestServers(t *testing.T) {
 				t.Fatal(err)
 			}
 			start := func() *wire.Client {
-				c, err := wire.Start(program, os.Environ(), wire.Config{URL: url, Key: strings.Repeat("0123456789abcdef", 4), Timeout: 20 * time.Second, UploadTimeout: 20 * time.Second})
+				c, err := wire.Start(program, os.Environ(),
+					wire.Config{URL: url, Key: strings.Repeat("0123456789abcdef", 4),
+						Timeout: 20 * time.Second, UploadTimeout: 20 * time.Second})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -34,7 +37,9 @@ func TestServers(t *testing.T) {
 				return c
 			}
 			share(t, start(), start())
-			c, err := wire.Start(program, os.Environ(), wire.Config{URL: strings.Replace(url, server.Address, "127.0.0.1:1", 1), Key: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second})
+			c, err := wire.Start(program, os.Environ(),
+				wire.Config{URL: strings.Replace(url, server.Address, "127.0.0.1:1", 1),
+					Key: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,13 +93,15 @@ func share(t *testing.T, one, other *wire.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := one.Swap(ctx, task, version, []byte("taken too")); !errors.Is(err, store.ErrMoved) {
+	if _, err := one.Swap(ctx, task, version, []byte("taken too")); !errors.Is(err,
+		store.ErrMoved) {
 		t.Errorf("taken twice: %v", err)
 	}
 	if err := other.Load(ctx, bundle, there, []string{"session.jsonl"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(filepath.Join(there, "session.jsonl")); err != nil || !bytes.Equal(got, content) {
+	if got, err := os.ReadFile(filepath.Join(there, "session.jsonl")); err != nil ||
+		!bytes.Equal(got, content) {
 		t.Errorf("%d bytes arrived, %v", len(got), err)
 	}
 	rest(t, one, other, bundle, taken)
@@ -106,7 +113,8 @@ func rest(t *testing.T, one, other *wire.Client, bundle store.Bundle, taken stri
 	if err := one.Drop(ctx, bundle.Name); err != nil {
 		t.Error(err)
 	}
-	if err := one.Load(ctx, bundle, t.TempDir(), []string{"session.jsonl"}, nil); !errors.Is(err, store.ErrAbsent) {
+	if err := one.Load(ctx, bundle, t.TempDir(), []string{"session.jsonl"}, nil); !errors.Is(err,
+		store.ErrAbsent) {
 		t.Errorf("a dropped bundle: %v", err)
 	}
 	opening := store.Name{Kind: store.Opening, Of: []string{"job", "digest"}}
@@ -120,7 +128,8 @@ func rest(t *testing.T, one, other *wire.Client, bundle store.Bundle, taken stri
 	if list, more, err := other.List(ctx, opening, 9); err != nil || more || len(list) != 3 {
 		t.Errorf("listed %v, %v, %v", list, more, err)
 	}
-	if all, err := other.Registers(ctx, store.Task); err != nil || len(all) != 1 || string(all[0].Value) != "taken" {
+	if all, err := other.Registers(ctx, store.Task); err != nil || len(all) != 1 ||
+		string(all[0].Value) != "taken" {
 		t.Errorf("registers %v, %v", all, err)
 	}
 	if err := one.Remove(ctx, store.Register{Name: task, Version: taken}); err != nil {

@@ -19,8 +19,8 @@ import (
 	"reprise/test/servers"
 )
 
-// Ten roles of one task at once, on three machines and with a server 30 ms away: each resumes its session, which was used
-// on another machine before.
+// Ten roles of one task at once, on three machines and with a server 30 ms away: each resumes its
+// session, which was used on another machine before.
 func TestRolesAtOnce(t *testing.T) {
 	const roles, machines = 10, 3
 	for _, kind := range []servers.Kind{servers.Versitygw} {
@@ -35,9 +35,11 @@ func TestRolesAtOnce(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(home, "sessions"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			// call runs a role's call on a machine, as a process of its own does, and returns the decision.
+			// call runs a role's call on a machine, as a process of its own does, and returns the
+			// decision.
 			call := func(machine, role, round int) (decide.Decision, error) {
-				config := wire.Config{URL: location, Key: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second}
+				config := wire.Config{URL: location, Key: strings.Repeat("0123456789abcdef", 4),
+					Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second}
 				client, err := wire.Start(program, os.Environ(), config)
 				if err != nil {
 					return decide.Decision{}, err
@@ -53,19 +55,26 @@ func TestRolesAtOnce(t *testing.T) {
 				}
 				defer local.Close()
 				host := fmt.Sprint("machine-", machine)
-				book := &fleet.Book{Local: local, Registers: client, Bundles: client, Digests: digests, Project: "org/repo",
-					Host: host, Place: host, Timeout: 20 * time.Second, Upload: 30 * time.Second} // of a busy machine
-				text := "You are reviewer " + fmt.Sprint(role) + ".\n\n" + strings.Repeat("Look at the whole change. ", 20)
+				book := &fleet.Book{Local: local, Registers: client, Bundles: client,
+					Digests: digests, Project: "org/repo",
+					// of a busy machine
+					Host: host, Place: host, Timeout: 20 * time.Second, Upload: 30 * time.Second}
+				text := "You are reviewer " + fmt.Sprint(role) + ".\n\n" +
+					strings.Repeat("Look at the whole change. ", 20)
 				for n := range round {
 					text += fmt.Sprintf("\n\n## Round %d", n+1)
 				}
 				now := decide.MillisOf(time.Now())
 				d, ticket, err := ledger.Begin(book, &ledger.Call{
-					Record: ledger.Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text, Task: "task", Role: fmt.Sprint("reviewer-", role)},
-					Home:   home, Now: now,
+					Record: ledger.Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text,
+						Task: "task", Role: fmt.Sprint("reviewer-", role)},
+					Home: home, Now: now,
 					Prompt: prompt.New(text, digests),
-					Limits: decide.Limits{TTL: 3_600_000, MaxAge: 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200},
-					Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame }, Checkout: func(string, string) bool { return true },
+					Limits: decide.Limits{TTL: 3_600_000, MaxAge: 3_600_000, ErrorLimit: 3,
+						ContextShare: 0.8, MinBase: 200},
+					Stored: func(string, string, decide.Stamp) decide.StoredState {
+						return decide.StoredSame
+					}, Checkout: func(string, string) bool { return true },
 				})
 				if err != nil {
 					return d, err
@@ -75,11 +84,16 @@ func TestRolesAtOnce(t *testing.T) {
 					session = fmt.Sprintf("00000000-0000-4000-8000-%012d", role)
 				}
 				file := filepath.Join("sessions", session)
-				if err := os.WriteFile(filepath.Join(home, file), fmt.Appendf(nil, "round %d", round), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(home, file),
+					fmt.Appendf(nil, "round %d", round), 0o600); err != nil {
 					return d, err
 				}
-				return d, book.Finish(ticket, &ledger.Outcome{Now: now + 1, Seen: rewrite.StreamState{ID: session, Final: true, Content: true, Answer: "Done."},
-					File: file, Stamp: "1", Paths: []string{file}, Tree: func() string { return "tree" }})
+				return d, book.Finish(ticket, &ledger.Outcome{Now: now + 1,
+					Seen: rewrite.StreamState{ID: session, Final: true, Content: true,
+						Answer: "Done."},
+					File: file, Stamp: "1", Paths: []string{file}, Tree: func() string {
+						return "tree"
+					}})
 			}
 			for round := range 3 {
 				var all sync.WaitGroup
@@ -87,7 +101,8 @@ func TestRolesAtOnce(t *testing.T) {
 					all.Go(func() {
 						d, err := call((role+round)%machines, role, round)
 						if err != nil || d.Mode.Continues() != (round > 0) {
-							t.Errorf("round %d, role %d: %s (%s), %v", round+1, role, d.Mode, d.Reason, err)
+							t.Errorf("round %d, role %d: %s (%s), %v", round+1, role, d.Mode,
+								d.Reason, err)
 						}
 					})
 				}
@@ -106,14 +121,16 @@ func far(t *testing.T, server *servers.Server, location string, trip time.Durati
 	}
 	t.Cleanup(func() { proxy.Close() })
 	proxy.SetTrip(trip)
-	moved := strings.NewReplacer(server.Address, proxy.Address(), url.QueryEscape(server.Address), url.QueryEscape(proxy.Address())).Replace(location)
+	moved := strings.NewReplacer(server.Address, proxy.Address(), url.QueryEscape(server.Address),
+		url.QueryEscape(proxy.Address())).Replace(location)
 	if moved == location {
 		t.Fatalf("%s does not contain %s", location, server.Address)
 	}
 	return moved
 }
 
-// A store 200 ms away is used from the second call on: the first call's helper ends the test of the store.
+// A store 200 ms away is used from the second call on: the first call's helper ends the test of the
+// store.
 func TestNewStoreFarAway(t *testing.T) {
 	server := servers.Versitygw.Test(t, false)
 	location, err := server.Fresh(t.Context())
@@ -123,8 +140,9 @@ func TestNewStoreFarAway(t *testing.T) {
 	location = far(t, server, location, 200*time.Millisecond)
 	program := build(t)
 	swap := func() error {
-		c, err := wire.Start(program, os.Environ(), wire.Config{URL: location, Key: strings.Repeat("0123456789abcdef", 4),
-			Timeout: 2 * time.Second})
+		c, err := wire.Start(program, os.Environ(),
+			wire.Config{URL: location, Key: strings.Repeat("0123456789abcdef", 4),
+				Timeout: 2 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 	"reprise/test/toolbox"
 )
 
-// The calls of one script have it in common, those of two have nothing. Between these and the program that starts both
-// scripts stands one that starts jobs, by its name.
+// The calls of one script have it in common, those of two have nothing. Between these and the
+// program that starts both scripts stands one that starts jobs, by its name.
 func TestCallersOfScripts(t *testing.T) {
 	dir := t.TempDir()
 	fake, err := os.ReadFile("../../testdata/fake/claude")
@@ -22,7 +22,8 @@ func TestCallersOfScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"real/package.json": `{"version": "9.9.9", "bin": {"claude": "claude"}}`, // else its script counts as a wrapper
+		// else its script counts as a wrapper
+		"real/package.json": `{"version": "9.9.9", "bin": {"claude": "claude"}}`,
 		"real/claude":       string(fake),
 		"bin/supervisord":   "#!/bin/sh\nsh ./one.sh\nsh ./two.sh\n",
 		"one.sh":            "claude -p first\nsh -c 'claude -p second; true'\n",
@@ -41,7 +42,8 @@ func TestCallersOfScripts(t *testing.T) {
 	}
 	cmd := exec.Command(filepath.Join(dir, "bin/supervisord"))
 	cmd.Dir = dir
-	cmd.Env = append(toolbox.Home(dir), "PATH="+filepath.Join(dir, "bin")+":"+filepath.Join(dir, "real")+":"+tools, "FAKE="+dir, "TMPDIR="+dir, hurry)
+	cmd.Env = append(toolbox.Home(dir), "PATH="+filepath.Join(dir, "bin")+":"+filepath.Join(dir,
+		"real")+":"+tools, "FAKE="+dir, "TMPDIR="+dir, hurry)
 	if out, err := cmd.CombinedOutput(); err != nil || strings.Count(string(out), "answer") != 3 {
 		t.Fatalf("%s, %v", out, err)
 	}
@@ -56,20 +58,23 @@ func TestCallersOfScripts(t *testing.T) {
 	}
 	slices.Reverse(calls)
 	first, second, third := calls[0].Caller, calls[1].Caller, calls[2].Caller
-	if len(first.Processes) != 1 || len(second.Processes) != 2 || second.Processes[1] != first.Processes[0] {
+	if len(first.Processes) != 1 || len(second.Processes) != 2 ||
+		second.Processes[1] != first.Processes[0] {
 		t.Errorf("one script's calls: %q, %q", first, second)
 	}
 	if len(third.Processes) != 1 || slices.Contains(second.Processes, third.Processes[0]) {
 		t.Errorf("another script's call: %q", third)
 	}
-	if first.Run().Name != "one.sh" || second.Run().Name != "one.sh" || third.Run().Name != "two.sh" {
+	if first.Run().Name != "one.sh" || second.Run().Name != "one.sh" ||
+		third.Run().Name != "two.sh" {
 		t.Errorf("callers %s, %s, %s", first.Run().Name, second.Run().Name, third.Run().Name)
 	}
 	// What is printed names the program.
 	cmd = exec.Command(executable(t), "show", "1", "--json")
 	cmd.Args[0] = "shimctl"
 	cmd.Env = toolbox.Home(dir)
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), `"caller": "one.sh"`) {
+	if out, err := cmd.CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), `"caller": "one.sh"`) {
 		t.Errorf("%s, %v", out, err)
 	}
 }

@@ -44,7 +44,8 @@ func TestMain(m *testing.M) {
 		commands[name] = func() {
 			env := shim.OSEnv()
 			env.AccountHome, env.OpenRemote = account, fleet.Open
-			if fake := env.Get("FAKE"); fake != "" && name != "gemini" { // its files are named after an ID's first characters
+			// its files are named after an ID's first characters
+			if fake := env.Get("FAKE"); fake != "" && name != "gemini" {
 				env.NewID = func() string { return nextID(fake) }
 			}
 			os.Exit(shim.Main(env))
@@ -62,8 +63,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(suite{m}, commands)
 }
 
-// nextID returns the ID that the fake tool would give its next session: a script then knows which session
-// a run has. Another process that asks before the tool has started gets the ID after that.
+// nextID returns the ID that the fake tool would give its next session: a script then knows which
+// session a run has. Another process that asks before the tool has started gets the ID after that.
 func nextID(fake string) string {
 	count, _ := os.ReadFile(filepath.Join(fake, "count"))
 	n, _ := strconv.Atoi(strings.TrimSpace(string(count)))
@@ -77,8 +78,8 @@ func nextID(fake string) string {
 	}
 }
 
-// tools is a directory of the programs that tests need besides their own, moreShells one of shells that not every machine
-// has, and of git.
+// tools is a directory of the programs that tests need besides their own, moreShells one of shells
+// that not every machine has, and of git.
 var tools, moreShells string
 
 // A suite runs the tests independently of who runs them.
@@ -107,9 +108,11 @@ func (s suite) Run() int {
 	return toolbox.Tests{M: s.m}.Run()
 }
 
-// older makes all sessions in the ledger those of an earlier version of reprise, which compared otherwise.
+// older makes all sessions in the ledger those of an earlier version of reprise, which compared
+// otherwise.
 func older() {
-	db, err := sql.Open("sqlite3", filepath.Join(os.Getenv("HOME"), ".local/state/reprise/ledger.db"))
+	db, err := sql.Open("sqlite3", filepath.Join(os.Getenv("HOME"),
+		".local/state/reprise/ledger.db"))
 	if err == nil {
 		_, err = db.Exec("UPDATE sessions SET format = format - 1")
 	}
@@ -118,7 +121,8 @@ func older() {
 	}
 }
 
-// project returns the name of the directory in which claude keeps the sessions of a working directory.
+// project returns the name of the directory in which claude keeps the sessions of a working
+// directory.
 func project(dir string) string {
 	return regexp.MustCompile("[^A-Za-z0-9]").ReplaceAllString(dir, "-")
 }
@@ -134,7 +138,8 @@ func collector() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := os.WriteFile(os.Args[1]+".new", []byte("http://"+l.Addr().String()), 0o600); err != nil {
+	if err := os.WriteFile(os.Args[1]+".new", []byte("http://"+l.Addr().String()),
+		0o600); err != nil {
 		log.Fatal(err)
 	}
 	if err := os.Rename(os.Args[1]+".new", os.Args[1]); err != nil {
@@ -143,7 +148,8 @@ func collector() {
 	done := make(chan error)
 	server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		text := r.Method + " " + r.URL.Path + "\nauthorization: " + r.Header.Get("Authorization") + "\n" + string(body)
+		text := r.Method + " " + r.URL.Path + "\nauthorization: " + r.Header.Get("Authorization") +
+			"\n" + string(body)
 		err = errors.Join(err, os.WriteFile(os.Args[2], []byte(text), 0o600))
 		w.Header().Set("Content-Type", "application/json")
 		_, errWrite := w.Write(answer)
@@ -157,8 +163,9 @@ func collector() {
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "../../testdata/script", RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update,
-		Setup: setup,
+		Dir: "../../testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
+		UpdateScripts: *update,
+		Setup:         setup,
 	})
 }
 

@@ -59,7 +59,8 @@ func twins(t *testing.T, launch []string, does string, env ...string) twin {
 	make := func(path string) *exec.Cmd {
 		args := append([]string{"launch"}, launch...)
 		args = append(append(args, path), shim.Args...)
-		return &exec.Cmd{Path: filepath.Join(shim.Dir, "launch"), Args: args, Env: shim.Env, Dir: shim.Dir}
+		return &exec.Cmd{Path: filepath.Join(shim.Dir, "launch"), Args: args, Env: shim.Env,
+			Dir: shim.Dir}
 	}
 	return twin{make(filepath.Join(real, "claude")), make(shim.Path)}
 }
@@ -67,7 +68,8 @@ func twins(t *testing.T, launch []string, does string, env ...string) twin {
 // doing is the same call of a tool that does something else.
 func (c twin) doing(does string) twin {
 	again := func(cmd *exec.Cmd) *exec.Cmd {
-		return &exec.Cmd{Path: cmd.Path, Args: cmd.Args, Env: append(slices.Clone(cmd.Env), "TOOL="+does), Dir: cmd.Dir}
+		return &exec.Cmd{Path: cmd.Path, Args: cmd.Args,
+			Env: append(slices.Clone(cmd.Env), "TOOL="+does), Dir: cmd.Dir}
 	}
 	return twin{again(c.direct), again(c.shim)}
 }
@@ -76,20 +78,23 @@ func TestEveryExitCode(t *testing.T) {
 	call := twins(t, nil, "")
 	codes := rand.New(rand.NewPCG(toolbox.Seed(t), 0)).Perm(256)[:toolbox.Part(256)]
 	for _, code := range append(codes, 0, 1, 2, 126, 127, 128, 129, 255) {
-		if ws := ended(t, call.doing(fmt.Sprint("exit ", code)).shim); !ws.Exited() || ws.ExitStatus() != code {
+		if ws := ended(t, call.doing(fmt.Sprint("exit ", code)).shim); !ws.Exited() ||
+			ws.ExitStatus() != code {
 			t.Errorf("exit %d is seen as %v", code, ws)
 		}
 	}
 }
 
-// someDeadly are the deadly signals with a name of their own, and a drawn part of those without, which are alike.
+// someDeadly are the deadly signals with a name of their own, and a drawn part of those without,
+// which are alike.
 func someDeadly(t *testing.T) []int {
 	t.Helper()
 	all := deadly()
 	unnamed := slices.IndexFunc(all, func(sig int) bool { return sig > 31 })
 	nameless := all[unnamed:]
 	some := all[:unnamed:unnamed]
-	for _, i := range rand.New(rand.NewPCG(toolbox.Seed(t), 0)).Perm(len(nameless))[:toolbox.Part(len(nameless))] {
+	for _, i := range rand.New(rand.NewPCG(toolbox.Seed(t), 0)).Perm(
+		len(nameless))[:toolbox.Part(len(nameless))] {
 		some = append(some, nameless[i])
 	}
 	return some
@@ -100,7 +105,8 @@ func deadly() []int {
 	var all []int
 	for sig := 1; sig <= 64; sig++ {
 		switch syscall.Signal(sig) {
-		case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU,
+		case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN,
+			syscall.SIGTTOU,
 			syscall.SIGURG, syscall.SIGWINCH, 32, 33:
 		default:
 			all = append(all, sig)
@@ -109,8 +115,8 @@ func deadly() []int {
 	return all
 }
 
-// reserved reports whether the C library of an installed shim, musl, keeps a signal for itself: a caller's block of it is not
-// honored before the tool runs (docs/explanation/transparency.md).
+// reserved reports whether the C library of an installed shim, musl, keeps a signal for itself: a
+// caller's block of it is not honored before the tool runs (docs/explanation/transparency.md).
 func reserved(sig int) bool { return sig == 34 && os.Getenv("REPRISE_TEST_SHIM") != "" }
 
 // The caller sees the tool's death as it was, whether cores are allowed or not; and
@@ -124,22 +130,27 @@ func TestEveryDeath(t *testing.T) {
 			call.shim.Stderr = &stderr
 			got, want := ended(t, call.shim), ended(t, call.direct)
 			if got != want || stderr.Len() > 0 {
-				t.Errorf("death by %d, launched with %v: %x, want %x; stderr %q", sig, launch, got, want, stderr.String())
+				t.Errorf("death by %d, launched with %v: %x, want %x; stderr %q", sig, launch, got,
+					want, stderr.String())
 			}
-			if cores, err := filepath.Glob(filepath.Join(call.shim.Dir, "*core*")); err != nil || len(cores) > 0 {
+			if cores, err := filepath.Glob(filepath.Join(call.shim.Dir, "*core*")); err != nil ||
+				len(cores) > 0 {
 				t.Errorf("death by %d: %v, %v", sig, cores, err)
 			}
 		}
 	}
-	for _, sig := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSYS} { // before the tool runs
+	// before the tool runs
+	for _, sig := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSYS} {
 		if ws, _ := signalled(t, sig, "-c"); ws.Signal() != sig || ws.CoreDump() {
 			t.Errorf("death by %v: %x", sig, ws)
 		}
 	}
 }
 
-// signalled sends a signal to a shim that reads the prompt from its stdin. If the caller blocks the signal, the prompt follows.
-func signalled(t *testing.T, sig syscall.Signal, launch ...string) (ws syscall.WaitStatus, stderr string) {
+// signalled sends a signal to a shim that reads the prompt from its stdin. If the caller blocks the
+// signal, the prompt follows.
+func signalled(t *testing.T, sig syscall.Signal, launch ...string) (ws syscall.WaitStatus,
+	stderr string) {
 	t.Helper()
 	cmd := twins(t, launch, "exit 0").shim
 	cmd.Args = slices.DeleteFunc(cmd.Args, func(arg string) bool { return arg == "hi" })
@@ -153,7 +164,8 @@ func signalled(t *testing.T, sig syscall.Signal, launch ...string) (ws syscall.W
 		t.Fatal(err)
 	}
 	for range 500 {
-		if found, _ := filepath.Glob(filepath.Join(cmd.Dir, ".local/state/reprise/ledger.db")); found != nil {
+		if found, _ := filepath.Glob(filepath.Join(cmd.Dir,
+			".local/state/reprise/ledger.db")); found != nil {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -177,20 +189,23 @@ func signalled(t *testing.T, sig syscall.Signal, launch ...string) (ws syscall.W
 // ownWork are the signals that the shim's own work can cause: it survives them.
 var ownWork = []int{int(syscall.SIGPIPE), int(syscall.SIGXFSZ)}
 
-// While the shim reads the prompt, a signal ends the call as it would end the tool, unless the caller blocks it.
+// While the shim reads the prompt, a signal ends the call as it would end the tool, unless the
+// caller blocks it.
 func TestSignalsBeforeTheTool(t *testing.T) {
 	for _, sig := range someDeadly(t) {
 		if slices.Contains(ownWork, sig) {
 			continue
 		}
 		sig := syscall.Signal(sig)
-		if ws, stderr := signalled(t, sig, "-c"); !ws.Signaled() || ws.Signal() != sig || stderr != "" {
+		if ws, stderr := signalled(t, sig, "-c"); !ws.Signaled() || ws.Signal() != sig ||
+			stderr != "" {
 			t.Errorf("%v: %x, stderr %q", sig, ws, stderr)
 		}
 		if sig == syscall.SIGKILL || reserved(int(sig)) {
 			continue
 		}
-		if ws, stderr := signalled(t, sig, "-b", strconv.Itoa(int(sig))); !ws.Exited() || ws.ExitStatus() != 0 || stderr != "" {
+		if ws, stderr := signalled(t, sig, "-b", strconv.Itoa(int(sig))); !ws.Exited() ||
+			ws.ExitStatus() != 0 || stderr != "" {
 			t.Errorf("%v, blocked: %x, stderr %q", sig, ws, stderr)
 		}
 	}
@@ -216,22 +231,26 @@ func TestSignalsAtTheStart(t *testing.T) {
 		{syscall.SIGSEGV, nil, "segmentation fault"},
 	} {
 		first := twins(t, test.launch, "exit 0")
-		for _, moment := range rand.New(rand.NewPCG(toolbox.Seed(t), uint64(test.sig))).Perm(30)[:toolbox.Part(30)] {
+		for _, moment := range rand.New(rand.NewPCG(toolbox.Seed(t), uint64(test.sig))).Perm(
+			30)[:toolbox.Part(30)] {
 			cmd := first.doing("sleep").shim
 			var stderr strings.Builder
 			cmd.Stderr = &stderr
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for until := time.Now().Add(time.Second); !started(cmd.Process.Pid) && time.Now().Before(until); {
+			for until := time.Now().Add(time.Second); !started(cmd.Process.Pid) &&
+				time.Now().Before(until); {
 			}
 			time.Sleep(time.Duration(moment) * 300 * time.Microsecond)
 			if err := cmd.Process.Signal(test.sig); err != nil {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait() // what counts is the state
-			if got := ends(cmd.ProcessState.Sys().(syscall.WaitStatus)); got != test.want || stderr.Len() > 0 {
-				t.Errorf("%v in moment %d, launched with %v: %s, want %s; stderr %q", test.sig, moment, test.launch, got, test.want, stderr.String())
+			if got := ends(cmd.ProcessState.Sys().(syscall.WaitStatus)); got != test.want ||
+				stderr.Len() > 0 {
+				t.Errorf("%v in moment %d, launched with %v: %s, want %s; stderr %q", test.sig,
+					moment, test.launch, got, test.want, stderr.String())
 			}
 		}
 	}
@@ -253,7 +272,8 @@ func TestInherited(t *testing.T) {
 		}
 	}
 	var pending []string
-	for _, sig := range append(deadly(), int(syscall.SIGCHLD), int(syscall.SIGTSTP), int(syscall.SIGWINCH)) {
+	for _, sig := range append(deadly(), int(syscall.SIGCHLD), int(syscall.SIGTSTP),
+		int(syscall.SIGWINCH)) {
 		if sig != int(syscall.SIGKILL) && !reserved(sig) {
 			pending = append(pending, "-p", strconv.Itoa(sig))
 		}
@@ -375,9 +395,9 @@ func (c *counting) until(sig syscall.Signal) (got []syscall.Signal) {
 	return got
 }
 
-// settled reads what the tool has counted by now. What is still on its way to it
-// comes before the second of two signals that are sent one after the other, unless it waits for a thread of the shim: what
-// blocks one signal takes the other.
+// settled reads what the tool has counted by now. What is still on its way to it comes before the
+// second of two signals that are sent one after the other, unless it waits for a thread of the
+// shim: what blocks one signal takes the other.
 func (c *counting) settled() (got []syscall.Signal) {
 	for signalsWait(c.cmd.Process.Pid) {
 		time.Sleep(time.Millisecond)
@@ -405,9 +425,12 @@ func (c *counting) end() {
 
 // reachable are the signals that are passed on, but SIGUSR2, which settled uses. A stop right
 // behind a SIGCONT counts as taken back by it, so it comes first.
-var reachable = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGUSR1,
-	syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH, syscall.SIGVTALRM, syscall.SIGIO,
-	syscall.SIGPWR, syscall.SIGXCPU, syscall.SIGSYS, syscall.SIGTRAP, syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL}
+var reachable = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGABRT,
+	syscall.SIGUSR1,
+	syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH,
+	syscall.SIGVTALRM, syscall.SIGIO,
+	syscall.SIGPWR, syscall.SIGXCPU, syscall.SIGSYS, syscall.SIGTRAP, syscall.SIGSEGV,
+	syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL}
 
 // unreachable are signals that are not passed on, and do not end the shim.
 var unreachable = []syscall.Signal{syscall.SIGXFSZ, syscall.SIGURG, syscall.SIGPIPE}
@@ -428,12 +451,14 @@ func TestSignalsThatEndTheCall(t *testing.T) {
 // A signal reaches the tool once, whoever else it was sent to, and also where the
 // caller ignores or blocks it.
 func TestSignalsArriveOnce(t *testing.T) {
-	for _, launch := range [][]string{nil, {"-i", "15", "-i", "2", "-i", "10"}, {"-b", "15", "-b", "2", "-b", "10"}} {
+	for _, launch := range [][]string{nil, {"-i", "15", "-i", "2", "-i", "10"},
+		{"-b", "15", "-b", "2", "-b", "10"}} {
 		cmd := twins(t, launch, "count").shim
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		c := startCounting(t, cmd)
 		for _, sig := range reachable {
-			for to, pid := range map[string]int{"us": cmd.Process.Pid, "the group": -cmd.Process.Pid} {
+			for to, pid := range map[string]int{"us": cmd.Process.Pid,
+				"the group": -cmd.Process.Pid} {
 				c.send(pid, sig)
 				got := append(c.until(sig), c.settled()...)
 				if len(got) != 1 || got[0] != sig {
@@ -466,9 +491,11 @@ func TestTerminalSignalsArriveOnce(t *testing.T) {
 		{syscall.SIGQUIT, func() error { _, err := master.Write([]byte{28}); return err }},
 		{syscall.SIGTSTP, func() error { _, err := master.Write([]byte{26}); return err }},
 		{syscall.SIGWINCH, func() error {
-			return unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 7, Col: 7})
+			return unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ,
+				&unix.Winsize{Row: 7, Col: 7})
 		}},
-		{syscall.SIGINT, func() error { return syscall.Kill(cmd.Process.Pid, syscall.SIGINT) }}, // by a program all the same
+		// by a program all the same
+		{syscall.SIGINT, func() error { return syscall.Kill(cmd.Process.Pid, syscall.SIGINT) }},
 		{syscall.SIGHUP, func() error { return master.Close() }},
 	} {
 		if err := test.send(); err != nil {
@@ -476,7 +503,9 @@ func TestTerminalSignalsArriveOnce(t *testing.T) {
 		}
 		got := append(c.until(test.sig), c.settled()...)
 		if test.sig == syscall.SIGHUP { // a hang-up wakes those it finds stopped
-			got = slices.DeleteFunc(got, func(sig syscall.Signal) bool { return sig == syscall.SIGCONT })
+			got = slices.DeleteFunc(got, func(sig syscall.Signal) bool {
+				return sig == syscall.SIGCONT
+			})
 		}
 		if len(got) != 1 || got[0] != test.sig {
 			t.Errorf("%d: %d arrive", test.sig, got)
@@ -492,10 +521,12 @@ func TestKilledAsItRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, kill := range map[string]string{"the tool": "kill -TERM $$", "us": "kill -TERM $PPID; exec sleep 60"} {
+	for name, kill := range map[string]string{"the tool": "kill -TERM $$",
+		"us": "kill -TERM $PPID; exec sleep 60"} {
 		t.Run(name, func(t *testing.T) {
 			prompt := "You are the coder.\n\n" + strings.Repeat("Keep it small. ", 40)
-			cmd := shimmed(t, `case "$*" in *--resume*) echo "No conversation found with session ID: x" >&2; `+kill+" ;; esac\n"+string(fake), "-p", prompt)
+			cmd := shimmed(t,
+				`case "$*" in *--resume*) echo "No conversation found with session ID: x" >&2; `+kill+" ;; esac\n"+string(fake), "-p", prompt)
 			cmd.Env = append(cmd.Env, "FAKE="+cmd.Dir)
 			first := *cmd
 			if out, err := first.Output(); err != nil || string(out) != "answer 1\n" {
@@ -582,7 +613,8 @@ func TestShortStops(t *testing.T) {
 // A tool that is stopped and woken by its own number, which nobody tells us of, does not
 // leave us behind.
 func TestToolStoppedAlone(t *testing.T) {
-	cmd := shimmed(t, `(sleep 0.2; kill -CONT $$) & kill -STOP $$; cat >/dev/null; echo awake`, "-p", "hi", "--output-format", "stream-json", "--verbose")
+	cmd := shimmed(t, `(sleep 0.2; kill -CONT $$) & kill -STOP $$; cat >/dev/null; echo awake`,
+		"-p", "hi", "--output-format", "stream-json", "--verbose")
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	watchdog := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })

@@ -56,7 +56,8 @@ func TestStoreOnServers(t *testing.T) {
 				t.Fatal(err)
 			}
 			testscript.Run(t, testscript.Params{
-				Files: []string{"../../testdata/script/store.txtar"}, RequireExplicitExec: true, RequireUniqueNames: true,
+				Files: []string{"../../testdata/script/store.txtar"}, RequireExplicitExec: true,
+				RequireUniqueNames: true,
 				Setup: func(env *testscript.Env) error {
 					env.Setenv("STORE", at)
 					for name, value := range server.Env {
@@ -72,7 +73,8 @@ func TestStoreOnServers(t *testing.T) {
 // fakeBuckets are the buckets that are no real ones: how the store there fails.
 var fakeBuckets = []string{"files", "refused", "denied", "none", "silent", "unsafe", "hangs"}
 
-// A fileStore is an engine whose entries are files, for several processes. s3://files/DIR names one.
+// A fileStore is an engine whose entries are files, for several processes. s3://files/DIR names
+// one.
 type fileStore struct{ dir, fails string }
 
 func openFiles(ctx context.Context, text string) (store.Store, error) {
@@ -118,7 +120,8 @@ func (s *fileStore) file(key string) string {
 	return filepath.Join(s.dir, hex.EncodeToString([]byte(key)))
 }
 
-func (s *fileStore) Read(ctx context.Context, _ int64, names ...string) (map[string]store.Entry, error) {
+func (s *fileStore) Read(ctx context.Context, _ int64, names ...string) (map[string]store.Entry,
+	error) {
 	if err := s.check(ctx); err != nil {
 		return nil, err
 	}
@@ -172,7 +175,8 @@ func (s *fileStore) List(ctx context.Context, prefix string) (keys []string, err
 	}
 	entries, err := os.ReadDir(s.dir)
 	for _, e := range entries {
-		if key, err := hex.DecodeString(e.Name()); err == nil && strings.HasPrefix(string(key), prefix) {
+		if key, err := hex.DecodeString(e.Name()); err == nil &&
+			strings.HasPrefix(string(key), prefix) {
 			keys = append(keys, string(key))
 		}
 	}
@@ -246,9 +250,12 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 		Record: ledger.Record{Tool: "claude", Cwd: resolved(cwd), Task: task, Format: rewrite.Text},
 		Home:   resolved(home), Now: now,
 		Prompt: prompt.New(string(text), book.Key()),
-		Limits: decide.Limits{TTL: decide.Millis(time.Hour.Milliseconds()), MaxAge: decide.Millis((24 * time.Hour).Milliseconds()),
+		Limits: decide.Limits{TTL: decide.Millis(time.Hour.Milliseconds()),
+			MaxAge:     decide.Millis((24 * time.Hour).Milliseconds()),
 			ErrorLimit: 3, ContextShare: 0.8, MinBase: 100, Unnamed: decide.UnnamedExtends},
-		Stored:   func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
+		Stored: func(string, string, decide.Stamp) decide.StoredState {
+			return decide.StoredSame
+		},
 		Checkout: func(string, string) bool { return !differs },
 	})
 	if err != nil || runs {
@@ -261,8 +268,10 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 	if d.Mode.Continues() {
 		sent /= 2
 	}
-	return book.Finish(ticket, &ledger.Outcome{Now: now + 1000, File: "session", Stamp: "1", Sent: sent,
-		Seen:  rewrite.StreamState{ID: "00000000-0000-4000-8000-00000000f1ee", Final: true, Content: true, Answer: "Done."},
+	return book.Finish(ticket, &ledger.Outcome{Now: now + 1000, File: "session", Stamp: "1",
+		Sent: sent,
+		Seen: rewrite.StreamState{ID: "00000000-0000-4000-8000-00000000f1ee", Final: true,
+			Content: true, Answer: "Done."},
 		Paths: []string{"session"}, Tree: func() string { return "tree" }})
 }
 

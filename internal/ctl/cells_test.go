@@ -19,14 +19,16 @@ import (
 
 // screenApp is an app whose terminal is b.
 func screenApp(b *strings.Builder, width int) *app.App {
-	return &app.App{Stdout: view.Screen{Writer: b, Terminal: true, Width: width}, Environ: []string{"HOME=/home/me"}, Now: time.UnixMilli(90_000)}
+	return &app.App{Stdout: view.Screen{Writer: b, Terminal: true, Width: width},
+		Environ: []string{"HOME=/home/me"}, Now: time.UnixMilli(90_000)}
 }
 
 func TestTailOnATerminal(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 80)
 	show := followText(a, view.Reporter{Prices: &prices.List{}})
-	i := ledger.Record{ID: 3, Tool: "codex", Chain: 2, Cwd: "/home/me/src", Mode: rewrite.Resume, Reason: reason.Extends}
+	i := ledger.Record{ID: 3, Tool: "codex", Chain: 2, Cwd: "/home/me/src", Mode: rewrite.Resume,
+		Reason: reason.Extends}
 	if err := show("began", i); err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +43,13 @@ func TestTailOnATerminal(t *testing.T) {
 		t.Errorf("%s\nnot\n%s", b.String(), want)
 	}
 	// A path is cut, and what has no room is left out.
-	for width, shown := range map[int]string{80: "chain c2  ~/a/path/that/is/longer", 75: "chain c2  …path/that/is/longer", 50: "n/a\n", 40: "2.5 s\n"} {
+	for width, shown := range map[int]string{80: "chain c2  ~/a/path/that/is/longer",
+		75: "chain c2  …path/that/is/longer", 50: "n/a\n", 40: "2.5 s\n"} {
 		b.Reset()
 		a.Stdout.Width, i.Cwd = width, "/home/me/a/path/that/is/longer"
-		if err := show("ended", i); err != nil || runewidth.StringWidth(strings.TrimSpace(b.String())) > width || !strings.Contains(b.String(), shown) {
+		if err := show("ended", i); err != nil ||
+			runewidth.StringWidth(strings.TrimSpace(b.String())) > width ||
+			!strings.Contains(b.String(), shown) {
 			t.Errorf("%d: %s, %v", width, b.String(), err)
 		}
 	}
@@ -75,11 +80,14 @@ long = { above = 100 }`)
 		i    ledger.Record
 		want string
 	}{
-		{"its own", ledger.Record{Model: "m", Input: known(5), Cost: known(2_000_000_000)}, "$2.00"},
+		{"its own", ledger.Record{Model: "m", Input: known(5), Cost: known(2_000_000_000)},
+			"$2.00"},
 		{"its own nothing", ledger.Record{Model: "m", Input: known(5), Cost: known(0)}, "$0"},
 		{"list", ledger.Record{Model: "m", Input: known(100), Output: known(1_000_000)}, "~$2.00"},
-		{"perhaps long", ledger.Record{Model: "m", Input: known(1), CacheRead: known(100), Output: known(1_000_000)}, "~$2.00 to $4.00"},
-		{"long at a rate that is not known", ledger.Record{Model: "half", Input: known(101), Output: known(1)}, "n/a"},
+		{"perhaps long", ledger.Record{Model: "m", Input: known(1), CacheRead: known(100),
+			Output: known(1_000_000)}, "~$2.00 to $4.00"},
+		{"long at a rate that is not known", ledger.Record{Model: "half", Input: known(101),
+			Output: known(1)}, "n/a"},
 		{"no such model", ledger.Record{Model: "other", Input: known(5)}, "n/a"},
 		{"not counted", ledger.Record{Model: "m"}, "n/a"},
 	} {

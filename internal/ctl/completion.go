@@ -13,8 +13,7 @@ func completionCommand(a *app.App) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cobra.Command{
 		Use: "completion SHELL", Short: "print the completion script for bash, zsh or fish",
-		Long: `Prints a script that makes the shell complete shimctl's commands and flags, and what they take: chains, tasks,
-calls, tools, reasons.
+		Long: `Prints a script that makes the shell complete shimctl's commands, flags and their values.
 
   bash  source <(shimctl completion bash)
   zsh   source <(shimctl completion zsh)

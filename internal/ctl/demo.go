@@ -33,10 +33,9 @@ func demoCommand(a *app.App) *cobra.Command {
 	var tool string
 	c := &cobra.Command{
 		Use: "demo", Short: "play a job with and without the shims, and show the difference",
-		Long: `Plays a job of a coder and a reviewer in a shell loop, once without the shims and
-once with them, and shows what the model was sent. The model is a stand-in on this machine: no account
-is needed. It runs the first of claude, codex, gemini and vibe on PATH, or else a stand-in for Claude
-Code, in a home of its own: your sessions and settings are not touched.`,
+		Long: `Plays a job of a coder and a reviewer without the shims and with them, and shows what the model was sent. The
+model is a stand-in on this machine. It runs the first of claude, codex, gemini and vibe on PATH, or else a
+stand-in for Claude Code, in a home of its own: your sessions and settings are not touched.`,
 		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), app.Endings()...)
@@ -53,7 +52,9 @@ Code, in a home of its own: your sessions and settings are not touched.`,
 func bundledCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: bundledName, Hidden: true, DisableFlagParsing: true,
-		RunE: func(_ *cobra.Command, args []string) error { return demo.BundledTool(args, a.Stdout) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return demo.BundledTool(args, a.Stdout)
+		},
 	}
 }
 
@@ -77,13 +78,15 @@ func runDemo(a *app.App, ctx context.Context, tool string) (err error) {
 	}
 	without, err := play(a, ctx, job, filepath.Join(root, "without"))
 	if err != nil && job.Real != filepath.Join(root, "real") {
-		return app.WithHint(err, app.Typed(self)+" demo --tool "+bundledName+" plays it with a stand-in for the tool")
+		return app.WithHint(err, app.Typed(
+			self)+" demo --tool "+bundledName+" plays it with a stand-in for the tool")
 	} else if err != nil {
 		return err
 	}
 	job.Shims = filepath.Dir(self)
 	if _, err := os.Stat(filepath.Join(job.Shims, job.Tool)); err != nil {
-		return app.WithHint(fmt.Errorf("find the shims beside shimctl: %w", err), app.Typed(self)+" setup --tools "+job.Tool+" adds the shim")
+		return app.WithHint(fmt.Errorf("find the shims beside shimctl: %w", err),
+			app.Typed(self)+" setup --tools "+job.Tool+" adds the shim")
 	}
 	with, err := play(a, ctx, job, filepath.Join(root, "with"))
 	if err != nil {
@@ -92,7 +95,8 @@ func runDemo(a *app.App, ctx context.Context, tool string) (err error) {
 	return showDemo(a, job, without, with)
 }
 
-// removeTree removes a directory, though a process that was killed can write to it for a moment yet.
+// removeTree removes a directory, though a process that was killed can write to it for a moment
+// yet.
 func removeTree(root string) (err error) {
 	for range 20 {
 		if err = os.RemoveAll(root); err == nil {
@@ -119,7 +123,8 @@ func play(a *app.App, ctx context.Context, job demo.Setup, root string) (demo.Pl
 // the directory of the executable.
 func realTool(a *app.App, asked, self, root string) (name, dir string, err error) {
 	for _, name := range demo.Tools {
-		if asked != "" && asked != name || asked == "" && setup.LacksShim(filepath.Dir(self), name) {
+		if asked != "" && asked != name ||
+			asked == "" && setup.LacksShim(filepath.Dir(self), name) {
 			continue
 		}
 		if p := binary.Locate(a.Environ, a.Own, name, ""); p.Real != "" {
@@ -133,19 +138,23 @@ func realTool(a *app.App, asked, self, root string) (name, dir string, err error
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", "", fmt.Errorf("make directory: %w", err)
 	}
-	script := fmt.Sprintf("#!/bin/sh\nexec '%s' %s \"$@\"\n", strings.ReplaceAll(self, "'", `'\''`), bundledName)
+	script := fmt.Sprintf("#!/bin/sh\nexec '%s' %s \"$@\"\n", strings.ReplaceAll(self, "'", `'\''`),
+		bundledName)
 	if err := os.WriteFile(filepath.Join(dir, demo.Bundled), []byte(script), 0o755); err != nil {
 		return "", "", fmt.Errorf("put the bundled tool in place: %w", err)
 	}
-	a.Stderr.Notice(demo.Bundled + " is a stand-in here, which comes with shimctl: no tool of yours is run")
+	a.Stderr.Notice(demo.Bundled + " is a stand-in here, which comes with shimctl: no tool of " +
+		"yours is run")
 	return demo.Bundled, dir, nil
 }
 
 func showDemo(a *app.App, job demo.Setup, without, with demo.Played) error {
 	if len(with.Calls) != len(without.Calls) {
-		return fmt.Errorf("compare the two: %d calls without the shims, %d with them", len(without.Calls), len(with.Calls))
+		return fmt.Errorf("compare the two: %d calls without the shims, %d with them",
+			len(without.Calls), len(with.Calls))
 	}
-	a.Stdout.Notice(fmt.Sprintf("A coder and a reviewer, played by this loop (TOOL is %q):", strings.Join(demo.Command(job.Tool), " ")))
+	a.Stdout.Notice(fmt.Sprintf("A coder and a reviewer, played by this loop (TOOL is %q):",
+		strings.Join(demo.Command(job.Tool), " ")))
 	fmt.Fprintf(a.Stdout, "\n%s\n", view.Screen{}.Quoted(demo.Loop))
 	a.Stdout.Notice("Bytes and tokens sent, with the shims and then without them:")
 	fmt.Fprintln(a.Stdout)
@@ -154,7 +163,8 @@ func showDemo(a *app.App, job demo.Setup, without, with demo.Played) error {
 	decision := strings.NewReplacer(" (", ": ", ")", "") // as the other commands write it
 	for i, c := range with.Calls {
 		was := without.Calls[i]
-		fmt.Fprintf(w, "%d %s\t%s\t%d/%d\t", i+1, c.Role, decision.Replace(c.Decision), len(c.Sent), len(was.Sent))
+		fmt.Fprintf(w, "%d %s\t%s\t%d/%d\t", i+1, c.Role, decision.Replace(c.Decision), len(c.Sent),
+			len(was.Sent))
 		printCost(w, c, was)
 	}
 	sum, was := with.Total(), without.Total()
@@ -167,7 +177,8 @@ func showDemo(a *app.App, job demo.Setup, without, with demo.Played) error {
 	fmt.Fprintln(a.Stdout)
 	a.Stdout.Notice("The new part that the coder was sent in its second round:")
 	fmt.Fprintf(a.Stdout, "\n%s\n", a.Stdout.Quoted(second.Sent))
-	a.Stdout.Notice(fmt.Sprintf("In all: %d requests instead of %d, %s fewer tokens sent, %s fewer that no cache had.",
+	a.Stdout.Notice(fmt.Sprintf("In all: %d requests instead of %d, %s fewer tokens sent, %s "+
+		"fewer that no cache had.",
 		sum.Requests, was.Requests, percent(was.Tokens.Input-sum.Tokens.Input, was.Tokens.Input),
 		percent(fresh(was)-fresh(sum), fresh(was))))
 	return showSaving(a, with)
@@ -193,4 +204,6 @@ func printCost(w *tabwriter.Writer, c, was demo.Step) {
 // fresh is the part of a call's input that no cache had.
 func fresh(c demo.Step) int { return c.Tokens.Input - c.Tokens.Cached }
 
-func percent(part, whole int) string { return fmt.Sprintf("%d %%", (100*part+whole/2)/max(whole, 1)) }
+func percent(part, whole int) string {
+	return fmt.Sprintf("%d %%", (100*part+whole/2)/max(whole, 1))
+}

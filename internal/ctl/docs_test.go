@@ -72,10 +72,11 @@ func TestReferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	current(t, page, strings.TrimSpace(madeList.ReplaceAllStringFunc(string(text), func(list string) string {
-		name := madeList.FindStringSubmatch(list)[1]
-		return fmt.Sprintf("<!-- made from the code: %s -->\n\n%s", name, reasonList(name))
-	}))+"\n")
+	current(t, page, strings.TrimSpace(madeList.ReplaceAllStringFunc(string(text),
+		func(list string) string {
+			name := madeList.FindStringSubmatch(list)[1]
+			return fmt.Sprintf("<!-- made from the code: %s -->\n\n%s", name, reasonList(name))
+		}))+"\n")
 }
 
 // madeList matches a place for a list of reasons, with the list.
@@ -85,7 +86,8 @@ var madeList = regexp.MustCompile(`<!-- made from the code: (\w+) -->\n(?:\n(?:-
 func reasonList(name string) string {
 	var b strings.Builder
 	lists := map[string][]reason.Explanation{
-		"reasons": reason.Table, "refusals": reason.Refusals, "failures": reason.Failures, "whole_prompts": reason.WholePrompts,
+		"reasons": reason.Table, "refusals": reason.Refusals, "failures": reason.Failures,
+		"whole_prompts": reason.WholePrompts,
 	}
 	class := ""
 	for _, row := range lists[name] {
@@ -128,13 +130,19 @@ func everyCommand(c *cobra.Command) []*cobra.Command {
 // commandReference returns the help of every command, without the flags that all of them have.
 func commandReference() string {
 	var b strings.Builder
-	b.WriteString("# The commands of shimctl\n\nThis page is made from the code; `shimctl COMMAND --help` says the same.\n\n" +
-		"- **Exit status:** 0, also if there is nothing to show; 1 if something failed or you said no; 2 for a mistake in the command line;\n" +
+	b.WriteString("# The commands of shimctl\n\nThis page is made from the code; `shimctl " +
+		"COMMAND --help` says the same.\n\n" +
+		"- **Exit status:** 0, also if there is nothing to show; 1 if something failed or you " +
+		"said no; 2 for a mistake in the command line;\n" +
 		"  3 if a check has findings.\n" +
-		"- **Commands that write** show what they would do and ask at a terminal. Elsewhere they need `--yes`; `config set` does not.\n" +
-		"- **Output:** a terminal gets aligned, coloured tables with relative times, in ASCII where the locale (LC_ALL, LC_CTYPE,\n" +
-		"  LANG) is not UTF-8. A pipe or a file gets TSV with a header line, RFC 3339 times in UTC and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
-		"- **Flags of every command:** `--color WHEN` and `--help`, as shown for `shimctl` itself.\n")
+		"- **Commands that write** show what they would do and ask at a terminal. Elsewhere " +
+		"they need `--yes`; `config set` does not.\n" +
+		"- **Output:** a terminal gets aligned, coloured tables with relative times, in ASCII " +
+		"where the locale (LC_ALL, LC_CTYPE,\n" +
+		"  LANG) is not UTF-8. A pipe or a file gets TSV with a header line, RFC 3339 times in " +
+		"UTC and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
+		"- **Flags of every command:** `--color WHEN` and `--help`, as shown for `shimctl` " +
+		"itself.\n")
 	var filters string
 	root := newRoot(&app.App{})
 	root.InitDefaultHelpCmd()
@@ -152,7 +160,8 @@ func commandReference() string {
 			b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
 		}
 	}
-	b.WriteString("\n## Filters\n\nThese select the calls that a view shows or counts; a chain or session is shown if one of its calls is selected. Each that is\n" +
+	b.WriteString("\n## Filters\n\nThese select the calls that a view shows or counts; a chain " +
+		"or session is shown if one of its calls is selected. Each that is\n" +
 		"given must match.\n\n")
 	for _, line := range strings.Split(strings.TrimSuffix(filters, "\n"), "\n") {
 		b.WriteString("    " + line + "\n")
@@ -161,7 +170,8 @@ func commandReference() string {
 }
 
 // commonFields are fields that mean the same in several objects.
-var commonFields = []string{"tool", "forked", "input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens",
+var commonFields = []string{"tool", "forked", "input_tokens", "cache_read_tokens",
+	"cache_write_tokens", "output_tokens",
 	"cost_nano_usd", "cost_at_most_nano_usd", "cost_source"}
 
 // A jsonSchema is a JSON Schema, 2020-12.
@@ -191,8 +201,9 @@ func schemaReference(t *testing.T) string {
 		}
 	}
 	text, err := json.MarshalIndent(jsonSchema{
-		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "What shimctl prints with --json",
-		"oneOf": answers, "$defs": defined,
+		"$schema": "https://json-schema.org/draft/2020-12/schema",
+		"title":   "What shimctl prints with --json",
+		"oneOf":   answers, "$defs": defined,
 	}, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +227,8 @@ func (w schemaWriter) object(kind reflect.Type) jsonSchema {
 }
 
 // fields adds the fields of a struct.
-func (w schemaWriter) fields(kind reflect.Type, properties jsonSchema, required *[]string, all *[]jsonSchema) {
+func (w schemaWriter) fields(kind reflect.Type, properties jsonSchema, required *[]string,
+	all *[]jsonSchema) {
 	for i := range kind.NumField() {
 		f := kind.Field(i)
 		switch {
@@ -315,7 +327,8 @@ func TestFlagsAreDocumentedAndTried(t *testing.T) {
 			if f.Name == "json" {
 				words := strings.Fields(f.Usage)
 				if _, ok := schemas[strings.Trim(words[3], ",")]; !ok {
-					t.Errorf("%s: --json: %q names no schema that is documented", c.CommandPath(), f.Usage)
+					t.Errorf("%s: --json: %q names no schema that is documented", c.CommandPath(),
+						f.Usage)
 				}
 			}
 			described := section
@@ -348,8 +361,12 @@ func scenarioCalls(t *testing.T) (calls [][]string) {
 			if !strings.HasPrefix(line, "exec ") {
 				continue
 			}
-			for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";|&()", r) }) {
-				words := strings.FieldsFunc(part, func(r rune) bool { return strings.ContainsRune(" '\"", r) })
+			for _, part := range strings.FieldsFunc(line, func(r rune) bool {
+				return strings.ContainsRune(";|&()", r)
+			}) {
+				words := strings.FieldsFunc(part, func(r rune) bool {
+					return strings.ContainsRune(" '\"", r)
+				})
 				if at := slices.Index(words, "shimctl"); at >= 0 {
 					calls = append(calls, words[at:])
 				}

@@ -32,14 +32,21 @@ each call when it starts and when it ends, until you interrupt it.`,
 				if !c.Flags().Changed("limit") {
 					list.Wanted.Limit = followedAtFirst
 				}
-				return a.WithCalls(func() (*ledger.Ledger, error) { return awaitLedger(a) }, func(l *ledger.Ledger, r view.Reporter) error { return runFollow(a, l, r, list) })
+				return a.WithCalls(func() (*ledger.Ledger, error) {
+					return awaitLedger(a)
+				}, func(l *ledger.Ledger, r view.Reporter) error {
+					return runFollow(a, l, r, list)
+				})
 			}
-			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error { return listCalls(a, l, r, list) })
+			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
+				return listCalls(a, l, r, list)
+			})
 		},
 	}
 	list = app.ListFlags(a, c, "shimctl.log/1")
 	c.Flags().Lookup("json").Usage += ", one call a line"
-	c.Flags().Lookup("limit").Usage += "; with --follow the calls before the first new one, 0 for none"
+	c.Flags().Lookup("limit").Usage += "; with --follow the calls before the first new one, 0 " +
+		"for none"
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "show calls as they happen")
 	return c
 }
@@ -77,12 +84,14 @@ func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing
 	}.Print(a, l, flags)
 }
 
-var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST",
+var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT",
+	"CACHED", "WRITTEN", "OUTPUT", "COST",
 	"SESSION", "RULE", "DIRECTORY", "TASK", "ROLE"}
 
 func callTable(a *app.App, r view.Reporter, calls []ledger.Record) *view.Table {
 	t := view.NewTable(callColumns...).
-		Spare("RULE", "SESSION", "WRITTEN", "OUTPUT", "CACHED", "INPUT", "DIRECTORY", "TOOK", "ROLE", "TASK", "TOOL", "CHAIN", "COST")
+		Spare("RULE", "SESSION", "WRITTEN", "OUTPUT", "CACHED", "INPUT", "DIRECTORY", "TOOK",
+			"ROLE", "TASK", "TOOL", "CHAIN", "COST")
 	for _, i := range calls {
 		t.Add(callRow(a, r, i)...)
 	}
@@ -90,9 +99,12 @@ func callTable(a *app.App, r view.Reporter, calls []ledger.Record) *view.Table {
 }
 
 func callRow(a *app.App, r view.Reporter, i ledger.Record) []view.Cell {
-	return []view.Cell{view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool), view.ChainCell(i.Chain),
+	return []view.Cell{view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool),
+		view.ChainCell(i.Chain),
 		view.DecisionCell(i), view.OutcomeCell(i), view.DurationCell(i.Duration.NullInt64),
-		view.TokensCell(i.Input.NullInt64), view.TokensCell(i.CacheRead.NullInt64), view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64), view.PriceCell(view.CallCost(r.Prices, i)),
+		view.TokensCell(i.Input.NullInt64), view.TokensCell(i.CacheRead.NullInt64),
+		view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64),
+		view.PriceCell(view.CallCost(r.Prices, i)),
 		view.SessionCell(i.NativeID), view.TextCell(i.Rule), a.PathCell(i.Cwd),
 		view.TextCell(i.Task), view.RoleCell(i.Role)}
 }
@@ -116,7 +128,8 @@ const followedAtFirst = 10
 // pollEvery is how often the ledger is polled, since SQLite does not notify other processes.
 const pollEvery = 200 * time.Millisecond
 
-// runFollow shows the last calls, then each call when it starts and when it ends, until it is interrupted.
+// runFollow shows the last calls, then each call when it starts and when it ends, until it is
+// interrupted.
 func runFollow(a *app.App, l *ledger.Ledger, r view.Reporter, list *app.Listing) error {
 	wanted, err := list.Read(a, l)
 	if err != nil {
@@ -226,10 +239,12 @@ func followText(a *app.App, r view.Reporter) func(string, ledger.Record) error {
 		}
 	}
 	return func(_ string, i ledger.Record) error {
-		cells := []view.Cell{view.TextCell(i.Started.Time().Local().Format(time.TimeOnly)).As(view.Dim), view.TextCell(fmt.Sprintf("#%d", i.ID)), view.TextCell(i.Tool),
+		cells := []view.Cell{view.TextCell(i.Started.Time().Local().Format(time.TimeOnly)).As(
+			view.Dim), view.TextCell(fmt.Sprintf("#%d", i.ID)), view.TextCell(i.Tool),
 			view.DecisionCell(i), view.OutcomeCell(i)}
 		if i.Outcome != "" {
-			cells = append(cells, view.DurationCell(i.Duration.NullInt64), view.PriceCell(view.CallCost(r.Prices, i)))
+			cells = append(cells, view.DurationCell(i.Duration.NullInt64),
+				view.PriceCell(view.CallCost(r.Prices, i)))
 		}
 		if i.Chain != 0 {
 			cells = append(cells, view.TextCell(fmt.Sprintf("chain c%d", i.Chain)))

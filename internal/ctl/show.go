@@ -20,20 +20,20 @@ func showCommand(a *app.App) *cobra.Command {
 	var list *app.Listing
 	var sessions bool
 	c := &cobra.Command{
-		Use: "show [CALL|CHAIN|TASK|SESSION]", Short: "list the chains, or show one, a session or a call",
-		Long: `Lists the chains, the last used first: the number of calls, the last decision and its reason, how full the
-session's context is, and which session will be resumed next. With --sessions: the sessions that the shims started.
+		Use:   "show [CALL|CHAIN|TASK|SESSION]",
+		Short: "list the chains, or show one, a session or a call",
+		Long: `Lists the chains, the last used first, or with --sessions the sessions that the shims started.
 
-With the name of a chain, as c12, its task, or the start of a session's ID: the chain as a tree of its sessions, the newest
-first and each before its copies, and the calls of each. A task with several chains lists these. With a number:
-everything recorded about that call, and what its reasons mean.`,
+With the name of a chain, as c12, its task, or the start of a session's ID: the chain as a tree of its sessions, each
+before its copies, and their calls. With a number: everything recorded about that call.`,
 		Args: func(c *cobra.Command, args []string) error {
 			given := list.Filter.Given()
 			if sessions {
 				given = cmp.Or(given, "sessions")
 			}
 			if len(args) == 1 && given != "" {
-				return app.Usage("--"+given+" selects what is listed: it does not go with one chain, session or call", "usage: "+c.UseLine())
+				return app.Usage("--"+given+" selects what is listed: it does not go with one "+
+					"chain, session or call", "usage: "+c.UseLine())
 			}
 			return app.AtMostOne("call, chain or session")(c, args)
 		},
@@ -50,7 +50,8 @@ everything recorded about that call, and what its reasons mean.`,
 		},
 	}
 	list = app.ListFlags(a, c, "shimctl.chains/1")
-	c.Flags().Lookup("json").Usage += ", with --sessions shimctl.sessions/1, of a chain shimctl.show/1, of a call shimctl.log/1"
+	c.Flags().Lookup("json").Usage += ", with --sessions shimctl.sessions/1, of a chain " +
+		"shimctl.show/1, of a call shimctl.log/1"
 	c.Flags().BoolVar(&sessions, "sessions", false, "list sessions instead of chains")
 	c.ValidArgsFunction = a.CompleteChain
 	return c
@@ -62,8 +63,10 @@ type showReport struct {
 	Invocations []view.CallReport `json:"calls" doc:"its calls, the oldest first"`
 }
 
-// showNamed shows a call or a chain, or lists the chains of a task that has several. A number is a task only if it is no call.
-func showNamed(a *app.App, l *ledger.Ledger, r view.Reporter, name string, list *app.Listing) error {
+// showNamed shows a call or a chain, or lists the chains of a task that has several. A number is a
+// task only if it is no call.
+func showNamed(a *app.App, l *ledger.Ledger, r view.Reporter, name string,
+	list *app.Listing) error {
 	i, missing := app.FindCall(l, name)
 	if missing == nil {
 		return showCall(a, r, i, list.AsJSON)
@@ -92,7 +95,8 @@ func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSO
 	slices.Reverse(calls) // at a terminal the end stays on the screen
 	switch {
 	case asJSON:
-		return a.Stdout.PrintJSON(showReport{"shimctl.show/1", r.Chain(chain), view.Mapped(calls, r.Call)})
+		return a.Stdout.PrintJSON(showReport{"shimctl.show/1", r.Chain(chain),
+			view.Mapped(calls, r.Call)})
 	case a.Stdout.Terminal:
 		showTree(a, r, chain, calls)
 	default:
@@ -103,7 +107,8 @@ func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSO
 
 func showTree(a *app.App, r view.Reporter, chain history.ChainRow, calls []ledger.Record) {
 	title := []string{fmt.Sprintf("chain c%d", chain.ID), chain.Tool, a.Tilde(chain.Cwd)}
-	for _, named := range [][2]string{{"task", chain.Task}, {"role", view.RoleName(chain.Role)}, {"rule", chain.Last.Rule}} {
+	for _, named := range [][2]string{{"task", chain.Task}, {"role", view.RoleName(chain.Role)},
+		{"rule", chain.Last.Rule}} {
 		if named[1] != "" {
 			title = append(title, named[0]+" "+named[1])
 		}
@@ -128,7 +133,8 @@ func showBranches(a *app.App, bar string, its, all []history.SessionRow, calls *
 			stem, below = "└─ ", "   "
 		}
 		state, context := view.StateCell(s), view.ContextCell(s.Context)
-		facts := []string{"session " + view.OrDash(s.NativeID), state.Human, view.Count(int64(s.Turns), "turn"), "context " + context.Human, view.Printable(s.Model)}
+		facts := []string{"session " + view.OrDash(s.NativeID), state.Human,
+			view.Count(int64(s.Turns), "turn"), "context " + context.Human, view.Printable(s.Model)}
 		if s.Parent != "" {
 			facts = append(facts, "copy of "+view.SessionCell(s.Parent).Human)
 		}
@@ -136,7 +142,8 @@ func showBranches(a *app.App, bar string, its, all []history.SessionRow, calls *
 			facts[i] = strings.ReplaceAll(facts[i], " ", view.Glue)
 		}
 		title := strings.Join(facts, "  ")
-		for i, line := range strings.Split(a.Stdout.Indented(title, utf8.RuneCountInString(bar+stem)), "\n") {
+		for i, line := range strings.Split(
+			a.Stdout.Indented(title, utf8.RuneCountInString(bar+stem)), "\n") {
 			if i > 0 {
 				stem = below
 			}
@@ -160,17 +167,21 @@ type callLines struct {
 
 // newCallLines draws a table of calls, narrower than the screen by the width of a depth.
 func newCallLines(a *app.App, r view.Reporter, calls []ledger.Record, depth int) *callLines {
-	t := view.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "COST", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT")
+	t := view.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "COST", "TOOK", "INPUT", "CACHED",
+		"WRITTEN", "OUTPUT")
 	for _, i := range calls {
-		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.DecisionCell(i), view.OutcomeCell(i), view.PriceCell(view.CallCost(r.Prices, i)), view.DurationCell(i.Duration.NullInt64),
-			view.TokensCell(i.Input.NullInt64), view.TokensCell(i.CacheRead.NullInt64), view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64))
+		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.DecisionCell(i), view.OutcomeCell(i),
+			view.PriceCell(view.CallCost(r.Prices, i)), view.DurationCell(i.Duration.NullInt64),
+			view.TokensCell(i.Input.NullInt64), view.TokensCell(i.CacheRead.NullInt64),
+			view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64))
 	}
 	inner := *a
 	if inner.Stdout.Width > 0 {
 		inner.Stdout.Width = max(1, inner.Stdout.Width-(1+depth)*utf8.RuneCountInString("├─ "))
 	}
 	lines := inner.Stdout.Drawn(t.Print)
-	c := &callLines{header: lines[0], of: map[int64][]string{}, hidden: strings.Join(lines[1+len(calls):], "\n")}
+	c := &callLines{header: lines[0], of: map[int64][]string{},
+		hidden: strings.Join(lines[1+len(calls):], "\n")}
 	for n, i := range calls {
 		c.of[i.Session] = append(c.of[i.Session], lines[n+1])
 	}
@@ -202,21 +213,26 @@ func listChains(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listin
 	return app.Lister[history.ChainRow]{
 		What: "listing the chains", None: "there is no such chain yet", Read: history.Chains,
 		JSON: func(chains []history.ChainRow) error {
-			return a.Stdout.PrintJSON(chainsReport{"shimctl.chains/1", view.Mapped(chains, r.Chain)})
+			return a.Stdout.PrintJSON(chainsReport{"shimctl.chains/1",
+				view.Mapped(chains, r.Chain)})
 		},
 		Table: func(chains []history.ChainRow) *view.Table { return chainTable(a, chains) },
 	}.Print(a, l, flags)
 }
 
-var chainColumns = []string{"CHAIN", "TOOL", "TASK", "ROLE", "RULE", "CALLS", "RESUMED", "LAST", "WHEN", "CONTEXT", "SESSION", "STATE", "DIRECTORY", "NAME"}
+var chainColumns = []string{"CHAIN", "TOOL", "TASK", "ROLE", "RULE", "CALLS", "RESUMED", "LAST",
+	"WHEN", "CONTEXT", "SESSION", "STATE", "DIRECTORY", "NAME"}
 
 func chainTable(a *app.App, chains []history.ChainRow) *view.Table {
 	t := view.NewTable(chainColumns...).
-		Spare("RULE", "SESSION", "ROLE", "TASK", "DIRECTORY", "RESUMED", "CONTEXT", "TOOL", "CALLS", "STATE")
+		Spare("RULE", "SESSION", "ROLE", "TASK", "DIRECTORY", "RESUMED", "CONTEXT", "TOOL", "CALLS",
+			"STATE")
 	for _, c := range chains {
 		s := view.Newest(c)
-		t.Add(view.ChainCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.RoleCell(c.Role), view.TextCell(c.Last.Rule), view.NumberCell(int64(c.Calls)),
-			view.NumberCell(int64(c.Resumed)), view.DecisionCell(c.Last), a.WhenCell(c.Updated), view.ContextCell(s.Context), view.SessionCell(s.NativeID),
+		t.Add(view.ChainCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task),
+			view.RoleCell(c.Role), view.TextCell(c.Last.Rule), view.NumberCell(int64(c.Calls)),
+			view.NumberCell(int64(c.Resumed)), view.DecisionCell(c.Last), a.WhenCell(c.Updated),
+			view.ContextCell(s.Context), view.SessionCell(s.NativeID),
 			view.StateCell(s), a.PathCell(c.Cwd), view.NameCell(c))
 	}
 	return t
@@ -227,23 +243,29 @@ type sessionsReport struct {
 	Sessions []view.SessionReport `json:"sessions" doc:"the last used first"`
 }
 
-var sessionColumns = []string{"SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CONTEXT", "USED", "CREATED", "MODEL", "VERSION"}
+var sessionColumns = []string{"SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CONTEXT", "USED",
+	"CREATED", "MODEL", "VERSION"}
 
 func listSessions(a *app.App, l *ledger.Ledger, flags *app.Listing) error {
 	return app.Lister[history.SessionRow]{
-		What: "listing the sessions", None: "there is no such session yet", Read: history.SessionRows,
+		What: "listing the sessions", None: "there is no such session yet",
+		Read: history.SessionRows,
 		JSON: func(sessions []history.SessionRow) error {
-			return a.Stdout.PrintJSON(sessionsReport{"shimctl.sessions/1", view.Mapped(sessions, view.SessionJSON)})
+			return a.Stdout.PrintJSON(sessionsReport{"shimctl.sessions/1",
+				view.Mapped(sessions, view.SessionJSON)})
 		},
 		Table: func(sessions []history.SessionRow) *view.Table { return sessionTable(a, sessions) },
 	}.Print(a, l, flags)
 }
 
 func sessionTable(a *app.App, sessions []history.SessionRow) *view.Table {
-	t := view.NewTable(sessionColumns...).Spare("VERSION", "CREATED", "MODEL", "CONTEXT", "TURNS", "CHAIN")
+	t := view.NewTable(sessionColumns...).Spare("VERSION", "CREATED", "MODEL", "CONTEXT", "TURNS",
+		"CHAIN")
 	for _, s := range sessions {
-		t.Add(view.SessionCell(s.NativeID), view.TextCell(s.Tool), view.ChainCell(s.Chain), view.StateCell(s), view.NumberCell(int64(s.Turns)), view.ContextCell(s.Context),
-			a.WhenCell(s.LastUsed), a.WhenCell(s.Created), view.TextCell(s.Model), view.TextCell(s.Version))
+		t.Add(view.SessionCell(s.NativeID), view.TextCell(s.Tool), view.ChainCell(s.Chain),
+			view.StateCell(s), view.NumberCell(int64(s.Turns)), view.ContextCell(s.Context),
+			a.WhenCell(s.LastUsed), a.WhenCell(s.Created), view.TextCell(s.Model),
+			view.TextCell(s.Version))
 	}
 	return t
 }

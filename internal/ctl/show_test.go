@@ -28,7 +28,8 @@ func TestShowDrawsTheTree(t *testing.T) {
 		return history.SessionRow{NativeID: id, Parent: parent, State: decide.Live}
 	}
 	showTree(a, view.Reporter{}, history.ChainRow{ID: 1, Sessions: []history.SessionRow{
-		session("other", "pruned"), session("right2", "right"), session("right", "second"), session("left", "second"), session("second", "first"), session("first", ""),
+		session("other", "pruned"), session("right2", "right"), session("right", "second"),
+		session("left", "second"), session("second", "first"), session("first", ""),
 	}}, nil)
 	var got []string
 	for line := range strings.Lines(b.String()) {
@@ -47,23 +48,28 @@ func TestShowDrawsTheTree(t *testing.T) {
 	}
 }
 
-// Copies of copies, several of each, stand as far in as it takes, and each fact of a session on one line.
+// Copies of copies, several of each, stand as far in as it takes, and each fact of a session on one
+// line.
 func TestDeepTreesFit(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 80)
 	var sessions []history.SessionRow
 	var calls []ledger.Record
 	for n := range 10 {
-		s := history.SessionRow{ID: int64(n + 1), NativeID: fmt.Sprintf("%08d-0000-4000-8000-000000000000", n), State: decide.Live, Model: "claude-opus-5-5-20260101",
+		s := history.SessionRow{ID: int64(n + 1),
+			NativeID: fmt.Sprintf("%08d-0000-4000-8000-000000000000", n), State: decide.Live,
+			Model:   "claude-opus-5-5-20260101",
 			Context: rewrite.Context{Used: 11, Limit: 100}}
 		if n > 0 {
 			s.Parent = fmt.Sprintf("%08d-0000-4000-8000-000000000000", (n-1)/2*2)
 		}
 		sessions = append([]history.SessionRow{s}, sessions...)
-		calls = append(calls, ledger.Record{ID: int64(n + 1), Session: s.ID, Tool: "claude", Mode: "resume", Reason: "extends", Outcome: "ok"})
+		calls = append(calls, ledger.Record{ID: int64(n + 1), Session: s.ID, Tool: "claude",
+			Mode: "resume", Reason: "extends", Outcome: "ok"})
 	}
 	showTree(a, view.Reporter{}, history.ChainRow{ID: 1, Sessions: sessions}, calls)
-	if strings.Count(b.String(), "context 11 %") != 10 || strings.Count(b.String(), "copy of 0000000") != 9 {
+	if strings.Count(b.String(), "context 11 %") != 10 ||
+		strings.Count(b.String(), "copy of 0000000") != 9 {
 		t.Errorf("%s", b.String())
 	}
 	for line := range strings.Lines(b.String()) {
@@ -73,23 +79,28 @@ func TestDeepTreesFit(t *testing.T) {
 	}
 }
 
-// The header is there once, however many sessions have calls, and no line is wider than the terminal.
+// The header is there once, however many sessions have calls, and no line is wider than the
+// terminal.
 func TestShowHasOneHeader(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 80)
 	a.Stdout.Width = 80
 	var sessions []history.SessionRow
 	var calls []ledger.Record
-	for n, id := range []string{"00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002", "00000000-0000-4000-8000-000000000003"} {
-		s := history.SessionRow{ID: int64(n + 1), NativeID: id, State: decide.Live, Model: "claude-opus-5-5-20260101"}
+	for n, id := range []string{"00000000-0000-4000-8000-000000000001",
+		"00000000-0000-4000-8000-000000000002", "00000000-0000-4000-8000-000000000003"} {
+		s := history.SessionRow{ID: int64(n + 1), NativeID: id, State: decide.Live,
+			Model: "claude-opus-5-5-20260101"}
 		if n > 0 {
 			s.Parent = sessions[0].NativeID
 		}
 		sessions = append([]history.SessionRow{s}, sessions...)
-		calls = append(calls, ledger.Record{ID: int64(n + 1), Session: s.ID, Tool: "claude", Mode: "resume", Reason: "extends", Outcome: "ok"})
+		calls = append(calls, ledger.Record{ID: int64(n + 1), Session: s.ID, Tool: "claude",
+			Mode: "resume", Reason: "extends", Outcome: "ok"})
 	}
 	showTree(a, view.Reporter{}, history.ChainRow{ID: 1, Sessions: sessions}, calls)
-	if strings.Count(b.String(), "DECISION") != 1 || strings.Count(b.String(), "  resume  ") != 3 || !strings.Contains(b.String(), "no room for ") {
+	if strings.Count(b.String(), "DECISION") != 1 || strings.Count(b.String(), "  resume  ") != 3 ||
+		!strings.Contains(b.String(), "no room for ") {
 		t.Errorf("%s", b.String())
 	}
 	for line := range strings.Lines(b.String()) {
@@ -119,12 +130,16 @@ func TestShowOfARemovedNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"1":   "error: find call 1: there is none\nhint: it was pruned; shimctl log lists what is left\n",
+		"1": "error: find call 1: there is none\nhint: it was pruned; shimctl log lists what " +
+			"is left\n",
 		"999": "error: find call 999: there is none\nhint: shimctl log lists them\n",
 	} {
 		var errs strings.Builder
-		a := &app.App{Stderr: view.Screen{Writer: &errs}, Now: sample.Now, Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
-		if code := a.Run(newRoot(a), []string{"show", name}); code != app.ExitFailed || errs.String() != want {
+		a := &app.App{Stderr: view.Screen{Writer: &errs}, Now: sample.Now,
+			Environ: []string{"HOME=/home/me",
+				"XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
+		if code := a.Run(newRoot(a), []string{"show", name}); code != app.ExitFailed ||
+			errs.String() != want {
 			t.Errorf("show %s: exit %d, %q, want %q", name, code, errs.String(), want)
 		}
 	}

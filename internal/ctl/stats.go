@@ -22,9 +22,8 @@ func statsCommand(a *app.App) *cobra.Command {
 	var from statsSource
 	c := &cobra.Command{
 		Use: "stats", Short: "sum up what calls used, and what resuming saved",
-		Long: `Says what resuming saved, and sums up the managed calls in a table. With --all: tokens by kind, the estimate,
-what resumed calls found in the provider's cache, and, if rollout keeps a share of the chains fresh, both
-arms side by side.`,
+		Long: `Says what resuming saved, and sums up the managed calls in a table. With --all: tokens by kind, the estimate, the
+provider's cache, and both groups of chains if rollout keeps a share fresh.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return runStats(a, from, asJSON, summary, all)

@@ -38,12 +38,14 @@ func (w warning) words() string { return w.Says }
 func versionWarnings(l *ledger.Ledger) (warnings []warning, err error) {
 	notes, err := why.Versions(l)
 	for _, n := range notes {
-		warnings = append(warnings, warning{Kind: "version", Tool: n.Tool, Says: n.Says, Command: "shimctl doctor"})
+		warnings = append(warnings, warning{Kind: "version", Tool: n.Tool, Says: n.Says,
+			Command: "shimctl doctor"})
 	}
 	return warnings, err
 }
 
-// untestedWarnings returns a warning on each tool of these chains with a version that is newer than all tested ones.
+// untestedWarnings returns a warning on each tool of these chains with a version that is newer than
+// all tested ones.
 func untestedWarnings(a *app.App, c config.Config, chains []history.ChainRow) (warnings []warning) {
 	known := map[string]bool{}
 	for _, chain := range chains {
@@ -52,8 +54,11 @@ func untestedWarnings(a *app.App, c config.Config, chains []history.ChainRow) (w
 		}
 		known[chain.Tool] = true
 		real := binary.Locate(a.Environ, a.Own, chain.Tool, c.Tools[chain.Tool].Path).Real
-		if says := why.Untested(chain.Tool, cmp.Or(binary.InstalledVersion(real), view.Newest(chain).Version), real, a.Now); says != "" {
-			warnings = append(warnings, warning{Kind: "version", Tool: chain.Tool, Says: chain.Tool + " " + says, Command: "shimctl doctor"})
+		if says := why.Untested(chain.Tool,
+			cmp.Or(binary.InstalledVersion(real), view.Newest(chain).Version), real,
+			a.Now); says != "" {
+			warnings = append(warnings, warning{Kind: "version", Tool: chain.Tool,
+				Says: chain.Tool + " " + says, Command: "shimctl doctor"})
 		}
 	}
 	return warnings
@@ -64,9 +69,12 @@ func contextWarnings(c config.Config, chains []history.ChainRow) []warning {
 	limits := decide.Limits{ContextShare: c.ContextLimit, UnknownWindow: shim.UnknownWindow}
 	warnings := []warning{}
 	for _, c := range chains {
-		if s := view.Newest(c); s.State == decide.Live && limits.NearlyFull(s.Context, why.SessionModel(s)) {
-			warnings = append(warnings, warning{Kind: "context", Chain: c.ID, Tool: c.Tool, Rule: c.Last.Rule, Command: fmt.Sprintf("shimctl show c%d", c.ID),
-				Says: fmt.Sprintf("chain c%d: %s", c.ID, why.NearlyFull(s.Context, why.SessionModel(s), limits.ContextShare))})
+		if s := view.Newest(c); s.State == decide.Live &&
+			limits.NearlyFull(s.Context, why.SessionModel(s)) {
+			warnings = append(warnings, warning{Kind: "context", Chain: c.ID, Tool: c.Tool,
+				Rule: c.Last.Rule, Command: fmt.Sprintf("shimctl show c%d", c.ID),
+				Says: fmt.Sprintf("chain c%d: %s", c.ID,
+					why.NearlyFull(s.Context, why.SessionModel(s), limits.ContextShare))})
 		}
 	}
 	return warnings
@@ -88,13 +96,17 @@ func decisionWarnings(calls []ledger.Record) (warnings []warning) {
 	}
 	last := view.Count(int64(len(calls)), "call")
 	if refused > 0 {
-		warnings = append(warnings, warning{Kind: "refused", Command: "shimctl log", Says: fmt.Sprintf("%d of the last %s could not be resumed as meant", refused, last)})
+		warnings = append(warnings, warning{Kind: "refused", Command: "shimctl log",
+			Says: fmt.Sprintf("%d of the last %s could not be resumed as meant", refused, last)})
 	}
 	if dearer > 0 {
-		warnings = append(warnings, warning{Kind: "dearer", Command: "shimctl why dearer", Says: fmt.Sprintf("%d of the last %s were fresh because resumes cost more", dearer, last)})
+		warnings = append(warnings, warning{Kind: "dearer", Command: "shimctl why dearer",
+			Says: fmt.Sprintf("%d of the last %s were fresh because resumes cost more", dearer,
+				last)})
 	}
 	if 2*failed > len(calls) {
-		warnings = append(warnings, warning{Kind: "failed", Command: "shimctl log", Says: fmt.Sprintf("%d of the last %s failed", failed, last)})
+		warnings = append(warnings, warning{Kind: "failed", Command: "shimctl log",
+			Says: fmt.Sprintf("%d of the last %s failed", failed, last)})
 	}
 	return warnings
 }
@@ -102,8 +114,10 @@ func decisionWarnings(calls []ledger.Record) (warnings []warning) {
 // priceWarnings looks for models without a known price, and so without a cost.
 func priceWarnings(a *app.App, b view.Bill) (warnings []warning) {
 	for _, model := range slices.Sorted(maps.Keys(b.Unlisted)) {
-		warnings = append(warnings, warning{Kind: "price", Model: model, Command: "shimctl stats --by model",
-			Says: fmt.Sprintf("the cost of %s is not known: %s", view.Count(b.Unlisted[model], "call"), a.MissingPrice(model))})
+		warnings = append(warnings, warning{Kind: "price", Model: model,
+			Command: "shimctl stats --by model",
+			Says: fmt.Sprintf("the cost of %s is not known: %s",
+				view.Count(b.Unlisted[model], "call"), a.MissingPrice(model))})
 	}
 	return warnings
 }

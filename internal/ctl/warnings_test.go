@@ -9,9 +9,12 @@ import (
 
 // What kept calls fresh for their costs is warned about, also if that was their chain's own.
 func TestDearerDecisionsWarn(t *testing.T) {
-	calls := []ledger.Record{{Reason: reason.Dearer, Outcome: "ok"}, {Reason: reason.Extends, Outcome: "ok"}}
+	calls := []ledger.Record{{Reason: reason.Dearer, Outcome: "ok"},
+		{Reason: reason.Extends, Outcome: "ok"}}
 	got := decisionWarnings(calls)
-	if len(got) != 1 || got[0].Says != "1 of the last 2 calls were fresh because resumes cost more" || got[0].Command != "shimctl why dearer" {
+	if len(got) != 1 || got[0].Says !=
+		"1 of the last 2 calls were fresh because resumes cost more" ||
+		got[0].Command != "shimctl why dearer" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -18,11 +18,13 @@ import (
 )
 
 func silent() *app.App {
-	return &app.App{Stdout: view.Screen{Writer: io.Discard}, Stderr: view.Screen{Writer: io.Discard}, Now: time.Now()}
+	return &app.App{Stdout: view.Screen{Writer: io.Discard},
+		Stderr: view.Screen{Writer: io.Discard}, Now: time.Now()}
 }
 
-// For each reason there is, why says what it means and what would change it, and gives a command that exists: of a
-// call that has the reason, of one whose resume was given up for it, of passed calls, and without any.
+// For each reason there is, why says what it means and what would change it, and gives a command
+// that exists: of a call that has the reason, of one whose resume was given up for it, of passed
+// calls, and without any.
 func TestWhy(t *testing.T) {
 	l, err := ledger.OpenMemory()
 	if err != nil {
@@ -32,23 +34,27 @@ func TestWhy(t *testing.T) {
 	a, walked := silent(), 0
 	for _, text := range slices.Concat(reason.Table, reason.Refusals) {
 		code := text.Code
-		i := ledger.Record{ID: 7, Chain: 3, Tool: "codex", Cwd: "/work/shop", Mode: rewrite.Fresh, Reason: code, PromptBytes: 9, SentBytes: 9}
+		i := ledger.Record{ID: 7, Chain: 3, Tool: "codex", Cwd: "/work/shop", Mode: rewrite.Fresh,
+			Reason: code, PromptBytes: 9, SentBytes: 9}
 		refused := i
 		refused.Reason, refused.FellBack = reason.Extends, code
-		p := why.PassthroughReport{Reason: code, Calls: 2, Tools: []string{"codex"}, Directories: []string{"/work/shop"}}
+		p := why.PassthroughReport{Reason: code, Calls: 2, Tools: []string{"codex"},
+			Directories: []string{"/work/shop"}}
 		general, err := why.Find(a, l, view.Reporter{}, string(code))
 		if err != nil {
 			t.Fatal(err)
 		}
 		reports := map[string]*why.Report{"of none": general, "of passed calls": why.Passed(a, p)}
-		for name, row := range map[string]ledger.Record{"of a call": i, "of a refused call": refused} {
+		for name, row := range map[string]ledger.Record{"of a call": i,
+			"of a refused call": refused} {
 			if reports[name], err = why.Call(a, l, view.Reporter{}, row); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for name, w := range reports {
 			walked++
-			for _, part := range []string{fmt.Sprintf(" Reason %s: %s. ", code, text.Meaning), " " + strings.TrimSuffix(w.Advice, ".") + ".", w.Setting} {
+			for _, part := range []string{fmt.Sprintf(" Reason %s: %s. ", code, text.Meaning),
+				" " + strings.TrimSuffix(w.Advice, ".") + ".", w.Setting} {
 				if !strings.Contains(w.Text+" ", part) && (part != " ." || w.Advice != "") {
 					t.Errorf("%s, %s: no %q in %q", code, name, part, w.Text)
 				}
@@ -75,8 +81,8 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// checkCommand checks that a command line is one of shimctl's, with flags and arguments that it takes, or sets variables that
-// the shim reads.
+// checkCommand checks that a command line is one of shimctl's, with flags and arguments that it
+// takes, or sets variables that the shim reads.
 func checkCommand(t *testing.T, line string) {
 	t.Helper()
 	words := strings.Fields(line)

@@ -29,10 +29,15 @@ var ledgerKinds = []kind{
 	broken("cut to ten bytes", func(w *world) { w.must(os.Truncate(w.Ledger(), 10)) }),
 	broken("a foreign SQLite file", statement("PRAGMA application_id = 7")),
 	broken("a table is gone", statement("DROP TABLE leases")),
-	broken("a directory in its place", inPlace(func(path string) error { return os.Mkdir(path, 0o700) })),
-	broken("a named pipe in its place", inPlace(func(path string) error { return syscall.Mkfifo(path, 0o600) })),
-	broken("a device in its place", inPlace(func(path string) error { return os.Symlink("/dev/full", path) })),
-	broken("a link in a circle in its place", inPlace(func(path string) error { return os.Symlink(path, path) })),
+	broken("a directory in its place",
+		inPlace(func(path string) error { return os.Mkdir(path, 0o700) })),
+	broken("a named pipe in its place",
+		inPlace(func(path string) error { return syscall.Mkfifo(path, 0o600) })),
+	broken("a device in its place", inPlace(func(path string) error {
+		return os.Symlink("/dev/full", path)
+	})),
+	broken("a link in a circle in its place",
+		inPlace(func(path string) error { return os.Symlink(path, path) })),
 	broken("a directory in the place of its log", func(w *world) {
 		w.must(errors.Join(os.RemoveAll(w.Ledger()+"-wal"), os.Mkdir(w.Ledger()+"-wal", 0o700)))
 	}),
@@ -85,36 +90,40 @@ var ledgerKinds = []kind{
 		w.locked("BEGIN IMMEDIATE")
 		w.recorded(5)
 	}},
-	{"the ledger", "locked by another process for reading too", func(w *world) { w.locked("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE") }},
-	{"the ledger", "locked again and again, by a slow disk, for many calls at once", func(w *world) {
-		const calls = 24
-		w.use()
-		stop, stopped := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(stopped)
-			for {
-				release := w.lock("BEGIN IMMEDIATE")
-				time.Sleep(2 * ledger.LockTimeout)
-				release()
-				select {
-				case <-stop:
-					return
-				case <-time.After(ledger.LockTimeout / 4):
-				}
-			}
-		}()
-		var started []*exec.Cmd
-		for n := range calls {
-			started = append(started, w.start(call{prompt: job(0), task: fmt.Sprint("task ", n)}))
-		}
-		for _, c := range started {
-			w.must(c.Wait())
-		}
-		close(stop)
-		<-stopped
-		w.resumes(call{prompt: job(1)}, true)
-		w.recorded(calls + 2)
+	{"the ledger", "locked by another process for reading too", func(w *world) {
+		w.locked("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
 	}},
+	{"the ledger", "locked again and again, by a slow disk, for many calls at once",
+		func(w *world) {
+			const calls = 24
+			w.use()
+			stop, stopped := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(stopped)
+				for {
+					release := w.lock("BEGIN IMMEDIATE")
+					time.Sleep(2 * ledger.LockTimeout)
+					release()
+					select {
+					case <-stop:
+						return
+					case <-time.After(ledger.LockTimeout / 4):
+					}
+				}
+			}()
+			var started []*exec.Cmd
+			for n := range calls {
+				started = append(started, w.start(
+					call{prompt: job(0), task: fmt.Sprint("task ", n)}))
+			}
+			for _, c := range started {
+				w.must(c.Wait())
+			}
+			close(stop)
+			<-stopped
+			w.resumes(call{prompt: job(1)}, true)
+			w.recorded(calls + 2)
+		}},
 	{"the ledger", "locked when the call ends", func(w *world) {
 		w.use()
 		done := make(chan harness.Result)
@@ -137,7 +146,8 @@ var ledgerKinds = []kind{
 	}},
 	{"the ledger", "thrown away between two calls", func(w *world) {
 		w.use()
-		w.must(errors.Join(os.Remove(w.Ledger()), os.Remove(w.Ledger()+"-wal"), os.Remove(w.Ledger()+"-shm")))
+		w.must(errors.Join(os.Remove(w.Ledger()), os.Remove(w.Ledger()+"-wal"),
+			os.Remove(w.Ledger()+"-shm")))
 		w.resumes(call{prompt: job(1)}, false)
 	}},
 	{"the ledger", "thrown away during a call", func(w *world) {
@@ -174,14 +184,24 @@ var ledgerKinds = []kind{
 		w.resumes(call{prompt: job(1)}, true)
 		w.sound(0)
 	}},
-	obstructed("a directory in the place of its file lock", ".lock", func(path, _ string) error { return os.Mkdir(path, 0o700) }, true),
-	obstructed("a named pipe in the place of its file lock", ".lock", func(path, _ string) error { return syscall.Mkfifo(path, 0o600) }, true),
-	obstructed("a link planted in the place of its file lock", ".lock", func(path, victim string) error { return os.Symlink(victim, path) }, true),
-	obstructed("a file in the place of what waits", ".spool", func(path, _ string) error { return os.WriteFile(path, nil, 0o600) }, false),
-	obstructed("a link planted in the place of what waits", ".spool", func(path, victim string) error {
-		return os.Symlink(filepath.Dir(victim), path)
+	obstructed("a directory in the place of its file lock", ".lock", func(path, _ string) error {
+		return os.Mkdir(path, 0o700)
+	}, true),
+	obstructed("a named pipe in the place of its file lock", ".lock", func(path, _ string) error {
+		return syscall.Mkfifo(path, 0o600)
+	}, true),
+	obstructed("a link planted in the place of its file lock", ".lock",
+		func(path, victim string) error { return os.Symlink(victim, path) }, true),
+	obstructed("a file in the place of what waits", ".spool", func(path, _ string) error {
+		return os.WriteFile(path, nil, 0o600)
 	}, false),
-	{"the log", "a named pipe in its place", func(w *world) { w.unusableLog(func(path string) error { return syscall.Mkfifo(path, 0o600) }) }},
+	obstructed("a link planted in the place of what waits", ".spool",
+		func(path, victim string) error {
+			return os.Symlink(filepath.Dir(victim), path)
+		}, false),
+	{"the log", "a named pipe in its place", func(w *world) {
+		w.unusableLog(func(path string) error { return syscall.Mkfifo(path, 0o600) })
+	}},
 	{"the log", "a link planted in its place", func(w *world) {
 		victim := filepath.Join(w.Root, "victim")
 		w.must(os.WriteFile(victim, []byte("dear\n"), 0o644))
@@ -190,7 +210,9 @@ var ledgerKinds = []kind{
 			w.lose("it was written to: %q, %v", text, err)
 		}
 	}},
-	{"the log", "a directory in its place", func(w *world) { w.unusableLog(func(path string) error { return os.Mkdir(path, 0o700) }) }},
+	{"the log", "a directory in its place", func(w *world) {
+		w.unusableLog(func(path string) error { return os.Mkdir(path, 0o700) })
+	}},
 }
 
 // use makes the first call, which creates the ledger.
@@ -203,7 +225,8 @@ func broken(name string, damage func(*world)) kind {
 		_, _ = w.shimctl("status") // folds the log into the file
 		damage(w)
 		w.passes(call{prompt: job(1)})
-		if out, err := w.shimctl("doctor"); err == nil || !strings.Contains(out, "problem\tledger\t") {
+		if out, err := w.shimctl("doctor"); err == nil ||
+			!strings.Contains(out, "problem\tledger\t") {
 			w.lose("doctor does not see it: %s", out)
 		}
 		before := w.ledgers()
@@ -221,13 +244,14 @@ func broken(name string, damage func(*world)) kind {
 	}}
 }
 
-// obstructed puts something in place of a file beside the ledger, for a call that ends while another
-// process has the ledger. kept reports whether its outcome can be kept all the same.
+// obstructed puts something in place of a file beside the ledger, for a call that ends while
+// another process has the ledger. kept reports whether its outcome can be kept all the same.
 func obstructed(name, part string, create func(path, victim string) error, kept bool) kind {
 	return kind{"the ledger", name, func(w *world) {
 		w.use()
 		victim := filepath.Join(w.Root, "victim", "file")
-		w.must(errors.Join(os.Mkdir(filepath.Dir(victim), 0o755), os.WriteFile(victim, []byte("dear\n"), 0o644)))
+		w.must(errors.Join(os.Mkdir(filepath.Dir(victim), 0o755),
+			os.WriteFile(victim, []byte("dear\n"), 0o644)))
 		w.must(errors.Join(os.RemoveAll(w.Ledger()+part), create(w.Ledger()+part, victim)))
 		c := w.start(call{prompt: job(1), ms: 300})
 		w.wait(func() bool { return len(w.runs()) == 2 })

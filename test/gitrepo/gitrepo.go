@@ -17,7 +17,8 @@ func Env() []string {
 // Run runs git in a directory, with nothing of the user's configuration.
 func Run(t testing.TB, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c",
+		"init.defaultBranch=main"}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = Env()
 	out, err := cmd.CombinedOutput()

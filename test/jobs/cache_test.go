@@ -14,18 +14,23 @@ import (
 	"reprise/test/realcli"
 )
 
-// The ledger's figures on the provider's cache are those of the requests: what a resumed call's first request reads
-// while the entry lives, and after it has expired.
+// The ledger's figures on the provider's cache are those of the requests: what a resumed call's
+// first request reads while the entry lives, and after it has expired.
 func TestCacheFiguresAreTheRequests(t *testing.T) {
-	first := map[string]bool{"claude": true, "codex": true, "copilot": false, "gemini": true, "qwen": true, "vibe": false} // tools that report it
+	// tools that report it
+	first := map[string]bool{"claude": true, "codex": true, "copilot": false, "gemini": true,
+		"qwen": true, "vibe": false}
 	each(t, first, func(t *testing.T, tool string, first bool) {
 		var ahead time.Duration
-		w := newWorldWith(t, realcli.Pins[tool], true, standin.Options{Now: func() time.Time { return time.Now().Add(ahead) }})
+		w := newWorldWith(t, realcli.Pins[tool], true,
+			standin.Options{Now: func() time.Time { return time.Now().Add(ahead) }})
 		var prompt, read int64
 		for i, pause := range []time.Duration{0, 2 * time.Minute, 20 * time.Minute} {
 			ahead += pause
-			args := append(slices.Clone(demo.Command(tool)[1:]), round([]string{"Not done.", "Not done yet."}[:i]...)+"\nRUNTOOL\n")
-			r := w.run(tool, harness.Call{Args: args, Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder", "IS_SANDBOX=1"}})
+			args := append(slices.Clone(demo.Command(tool)[1:]),
+				round([]string{"Not done.", "Not done yet."}[:i]...)+"\nRUNTOOL\n")
+			r := w.run(tool, harness.Call{Args: args,
+				Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder", "IS_SANDBOX=1"}})
 			if r.Exit != 0 || len(r.Asked) < 2 {
 				t.Fatalf("round %d: exit %d, %d requests; %s", i+1, r.Exit, len(r.Asked), r.Stderr)
 			}
@@ -48,7 +53,8 @@ func TestCacheFiguresAreTheRequests(t *testing.T) {
 			t.Fatalf("%+v, %v", rows, err)
 		}
 		got := rows[0]
-		if got.Calls != 2 || got.Prompt != prompt || got.Read != read || (got.Firsts == 2) != first {
+		if got.Calls != 2 || got.Prompt != prompt || got.Read != read ||
+			(got.Firsts == 2) != first {
 			t.Errorf("%+v, want %d tokens, of which the cache had %d", got, prompt, read)
 		}
 		if first && (got.Judged != 2 || got.Missed != 1) {
@@ -57,8 +63,8 @@ func TestCacheFiguresAreTheRequests(t *testing.T) {
 	})
 }
 
-// With cache_ttl = "auto" claude asks the provider for an hour once the pauses of a job show that it pays. Without it, and where the
-// caller has chosen for itself, the requests are as they were.
+// With cache_ttl = "auto" claude asks the provider for an hour once the pauses of a job show that
+// it pays. Without it, and where the caller has chosen for itself, the requests are as they were.
 func TestAutoAsksForAnHour(t *testing.T) {
 	type test struct {
 		config, own string
@@ -73,12 +79,14 @@ func TestAutoAsksForAnHour(t *testing.T) {
 			t.Run(pin.Version, func(t *testing.T) {
 				t.Parallel()
 				w := newWorldWith(t, pin, true, standin.Options{})
-				put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "gate_timeout = '5m'\n"+tt.config)
+				put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"),
+					"gate_timeout = '5m'\n"+tt.config)
 				for i, want := range tt.hour {
 					if err := w.Pause(10 * time.Minute); err != nil {
 						t.Fatal(err)
 					}
-					call := harness.Call{Args: append(slices.Clone(demo.Command("claude")[1:]), round([]string{"Not done.", "Not done yet."}[:i]...)),
+					call := harness.Call{Args: append(slices.Clone(demo.Command("claude")[1:]),
+						round([]string{"Not done.", "Not done yet."}[:i]...)),
 						Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder", "IS_SANDBOX=1"}}
 					if tt.own != "" {
 						call.Env = append(call.Env, tt.own)

@@ -12,7 +12,8 @@ import (
 	"reprise/test/toolbox"
 )
 
-// sample reports whether a part of the tests is wanted: those of one tool, and a sixth of each table.
+// sample reports whether a part of the tests is wanted: those of one tool, and a sixth of each
+// table.
 func sample() bool { return os.Getenv("REPRISE_E2E") == "sample" }
 
 // drawnTool returns the tool of a sample.

@@ -10,11 +10,12 @@ import (
 	"reprise/test/realcli"
 )
 
-// What claude says about settings, models and refused work depends on its output format. A caller gets the same
-// with the shim.
+// What claude says about settings, models and refused work depends on its output format. A caller
+// gets the same with the shim.
 func TestNoticesOfClaude(t *testing.T) {
 	each(t, harness.Notices["claude"], func(t *testing.T, name string, n harness.Notice) {
-		for format, options := range map[string][]string{"text": nil, "json": list("--output-format|json")} {
+		for format, options := range map[string][]string{"text": nil,
+			"json": list("--output-format|json")} {
 			t.Run(format, func(t *testing.T) {
 				t.Parallel()
 				args := slices.Concat([]string{"-p", n.Prompt}, n.Options, options)
@@ -22,9 +23,11 @@ func TestNoticesOfClaude(t *testing.T) {
 				shimmed := newWorldWith(t, realcli.Claude, true, standin.Options{})
 				a, b := direct.run("claude", n.Call(args)), shimmed.run("claude", n.Call(args))
 				if a.Stderr == "" && (format == "text" || strings.HasPrefix(name, "refused")) {
-					t.Error("claude itself prints nothing on stderr: this call no longer tries what it should")
+					t.Error("claude itself prints nothing on stderr: this call no longer tries " +
+						"what it should")
 				}
-				if found := harness.Compare(direct.World, shimmed.World, a.Result, b.Result); len(found) > 0 {
+				if found := harness.Compare(direct.World, shimmed.World, a.Result,
+					b.Result); len(found) > 0 {
 					t.Error(strings.Join(found, "\n"))
 				}
 			})

@@ -76,8 +76,8 @@ func withoutTokens(events string) string {
 	return strings.Join(masked, "\n")
 }
 
-// opencodeFigures compares the ledger's tokens with those of the requests, without the request for a title:
-// it is not the caller's.
+// opencodeFigures compares the ledger's tokens with those of the requests, without the request for
+// a title: it is not the caller's.
 func opencodeFigures(t *testing.T, w *world) {
 	t.Helper()
 	var want, titles int64
@@ -102,7 +102,8 @@ func opencodeFigures(t *testing.T, w *world) {
 		got += row.Input.Int64 + row.CacheRead.Int64
 	}
 	if got != want || titles == 0 {
-		t.Errorf("the ledger has %d tokens, the requests had %d; %d requests for a title", got, want, titles)
+		t.Errorf("the ledger has %d tokens, the requests had %d; %d requests for a title", got,
+			want, titles)
 	}
 }
 
@@ -151,7 +152,8 @@ func TestOpencodeLostSessionRunsFresh(t *testing.T) {
 		delete                       bool
 	}
 	tests := map[string]test{
-		"deleted, text": {"default", "remember number 12", "Got it: 12.", "session_file_gone", true},
+		"deleted, text": {"default", "remember number 12", "Got it: 12.", "session_file_gone",
+			true},
 		"deleted, json": {"json", "remember number 12", "Got it: 12.", "session_file_gone", true},
 		"broken, text":  {"default", "BADTOOL", "", "refused_broken_transcript", false},
 		"too big, json": {"json", "TOOBIG", "", "refused_context_exceeded", false},
@@ -196,8 +198,10 @@ func TestOpencodeNeverResumesInAnotherDirectory(t *testing.T) {
 		if err := os.Symlink(w.Project, filepath.Join(w.Root, "link")); err != nil {
 			t.Fatal(err)
 		}
-		w.run("opencode", harness.Call{Args: list("run|" + round()), Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder"}})
-		c := harness.Call{Args: list("run|" + round("what number was it?")), Dir: tt.dir, Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder"}}
+		w.run("opencode", harness.Call{Args: list("run|" + round()),
+			Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder"}})
+		c := harness.Call{Args: list("run|" + round("what number was it?")), Dir: tt.dir,
+			Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder"}}
 		if tt.pwd != "" {
 			c.Env = append(c.Env, "PWD="+filepath.Join(w.Project, tt.pwd))
 		} else if tt.resumed {
@@ -222,20 +226,25 @@ func TestOpencodeJobs(t *testing.T) {
 		"a turn of its caller's": opencodeSeesAForeignTurn,
 		"two at once":            opencodeRunsAtOnce,
 	}
-	each(t, tests, func(t *testing.T, _ string, test func(*testing.T, *world)) { test(t, newWorld(t, "opencode", true)) })
+	each(t, tests, func(t *testing.T, _ string, test func(*testing.T, *world)) {
+		test(t, newWorld(t, "opencode", true))
+	})
 }
 
 // Words with spaces are sent in quotes, before and after a resume, and stdin behind them.
 func opencodeSendsWordsInQuotes(t *testing.T, w *world) {
 	r := w.call("run", round(`She said "no".`))
-	if got := standin.LastUser(r.last(t)); !strings.HasPrefix(got, `"You are the coder.`) || !strings.Contains(got, `\"no\"`) || !strings.HasSuffix(got, `"`) {
+	if got := standin.LastUser(r.last(t)); !strings.HasPrefix(got, `"You are the coder.`) ||
+		!strings.Contains(got, `\"no\"`) || !strings.HasSuffix(got, `"`) {
 		t.Errorf("fresh: %q", got)
 	}
 	r = w.call("run", round(`She said "no".`, `Now she says "what number was it?"`))
-	if got := standin.LastUser(r.last(t)); !strings.HasPrefix(got, `"You are the coder.`) || !strings.Contains(got, `\"what number was it?\"`) || strings.Contains(got, "Rule 7:") {
+	if got := standin.LastUser(r.last(t)); !strings.HasPrefix(got, `"You are the coder.`) ||
+		!strings.Contains(got, `\"what number was it?\"`) || strings.Contains(got, "Rule 7:") {
 		t.Errorf("resumed: %q", got)
 	}
-	r = w.run("opencode", harness.Call{Args: list("run|look here"), Stdin: "what number\n", From: harness.Late})
+	r = w.run("opencode", harness.Call{Args: list("run|look here"), Stdin: "what number\n",
+		From: harness.Late})
 	if got := standin.LastUser(r.last(t)); got != "\"look here\"\nwhat number\n" {
 		t.Errorf("with stdin: %q", got)
 	}
@@ -248,7 +257,8 @@ func opencodeTellsItsOwnChange(t *testing.T, w *world) {
 	put(t, project, "{\n  // mine\n  \"username\": \"me\",\n}\n")
 	w.call("run", round())
 	for _, path := range []string{config, project} {
-		if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), `"$schema"`) {
+		if text, err := os.ReadFile(path); err != nil ||
+			!strings.Contains(string(text), `"$schema"`) {
 			t.Errorf("%s is as it was (%v): %s", path, err, text)
 		}
 	}
@@ -277,10 +287,13 @@ func opencodeRunsAtOnce(t *testing.T, w *world) {
 	var both sync.WaitGroup
 	for _, job := range []int{1001, 2002} {
 		both.Go(func() {
-			for turn, want := range []string{fmt.Sprintf("Got it: %d.\n", job), fmt.Sprintf("%d\n", job)} {
-				prompt := strings.Replace(round([]string{"what number was it?"}[:turn]...), "4711", fmt.Sprint(job), 1)
+			for turn, want := range []string{fmt.Sprintf("Got it: %d.\n", job),
+				fmt.Sprintf("%d\n", job)} {
+				prompt := strings.Replace(round([]string{"what number was it?"}[:turn]...), "4711",
+					fmt.Sprint(job), 1)
 				if r := w.call("run", prompt); r.Stdout != want {
-					t.Errorf("job %d, turn %d: %q, want %q, stderr %q", job, turn+1, r.Stdout, want, r.Stderr)
+					t.Errorf("job %d, turn %d: %q, want %q, stderr %q", job, turn+1, r.Stdout, want,
+						r.Stderr)
 				}
 			}
 		})
@@ -296,7 +309,8 @@ func TestKiloRemembersANumberOverThreeRounds(t *testing.T) {
 		var notes []string
 		for turn, want := range []string{"Got it: 4711.", "4711", "4711"} {
 			r := w.call("run", round(notes...), "--format", format)
-			if got := answer(t, r.Stdout); got != want || strings.Contains(r.Stderr, "level=") || strings.Contains(r.Stderr, "service=") {
+			if got := answer(t, r.Stdout); got != want || strings.Contains(r.Stderr, "level=") ||
+				strings.Contains(r.Stderr, "service=") {
 				t.Fatalf("turn %d: %q, stderr %q", turn+1, got, r.Stderr)
 			}
 			if turn > 0 {

@@ -23,16 +23,18 @@ type agent struct {
 
 // The SDKs that speak stream-json with claude, and those of a year before.
 var (
-	agents    = map[string]agent{"typescript": {realcli.AgentTS, "agent.mjs"}, "python": {realcli.AgentPython, "agent.py"}}
-	oldAgents = map[string]agent{"typescript": {realcli.OldAgentTS, "agent.mjs"}, "python": {realcli.OldAgentPython, "agent.py"}}
+	agents = map[string]agent{"typescript": {realcli.AgentTS, "agent.mjs"},
+		"python": {realcli.AgentPython, "agent.py"}}
+	oldAgents = map[string]agent{"typescript": {realcli.OldAgentTS, "agent.mjs"},
+		"python": {realcli.OldAgentPython, "agent.py"}}
 )
 
 // agentModes are what agent.mjs and agent.py do with an SDK.
 var agentModes = []string{"string", "callbacks", "partial"}
 
 // A job of three rounds is resumed from the second on, and what the caller sees is what it sees
-// without the shim: message by message, and each callback as often. With the session gone, there is one
-// clean fresh answer.
+// without the shim: message by message, and each callback as often. With the session gone, there is
+// one clean fresh answer.
 func TestAgentSDKs(t *testing.T) {
 	eachMode(t, agents)
 }
@@ -65,11 +67,13 @@ func (a agent) play(t *testing.T, mode string) {
 	})
 }
 
-// A caller of the Python SDK is resumed unchanged, and without a name, where the SDK was installed as docs/how-to/agent-sdks.md says.
+// A caller of the Python SDK is resumed unchanged, and without a name, where the SDK was installed
+// as docs/how-to/agent-sdks.md says.
 func TestUnchangedPythonSDK(t *testing.T) {
 	job := newSDKJob(t, realcli.AgentPythonBuilt, "unchanged.py", standin.Options{})
 	for round := range 2 {
-		job.compare(t, fmt.Sprint("round ", round+1), basePrompt+strings.Join(rounds[:round+1], "\n\n"))
+		job.compare(t, fmt.Sprint("round ", round+1),
+			basePrompt+strings.Join(rounds[:round+1], "\n\n"))
 	}
 	if got := job.shimmed.continued(); got != 1 {
 		t.Errorf("%d calls were resumed:\n%s", got, job.shimmed.log())
@@ -78,7 +82,8 @@ func TestUnchangedPythonSDK(t *testing.T) {
 
 // The same for codex's SDKs that run codex exec, without a name.
 func TestCodexSDKs(t *testing.T) {
-	each(t, map[string]agent{"typescript": {realcli.CodexTS, "codex.mjs"}, "python": {realcli.CodexPython, "codex.py"}},
+	each(t, map[string]agent{"typescript": {realcli.CodexTS, "codex.mjs"},
+		"python": {realcli.CodexPython, "codex.py"}},
 		func(t *testing.T, _ string, a agent) {
 			job := newSDKJob(t, a.sdk, a.script, standin.Options{})
 			job.playRounds(t, func(round int) []string {
@@ -112,13 +117,17 @@ func (j *sdkJob) playRounds(t *testing.T, args func(round int) []string) {
 	}
 }
 
-var basePrompt = "Write the parser of the grammar in grammar.txt.\n\n" + strings.Repeat("It reports each error with its line and its column. ", 8) + "\n\n"
+var basePrompt = "Write the parser of the grammar in grammar.txt.\n\n" +
+	strings.Repeat("It reports each error with its line and its column. ", 8) + "\n\n"
 
 var rounds = []string{
 	"",
-	"## Rejection 1\n\nThe reviewer rejected your last submission: the test of the empty file still fails. Fix it.",
-	"## Rejection 2\n\nThe reviewer rejected your last submission once more: a comment at the end of the file is lost.",
-	"## Rejection 3\n\nThe reviewer rejected your last submission again: it does not name the limits.",
+	"## Rejection 1\n\nThe reviewer rejected your last submission: the test of the empty file " +
+		"still fails. Fix it.",
+	"## Rejection 2\n\nThe reviewer rejected your last submission once more: a comment at the " +
+		"end of the file is lost.",
+	"## Rejection 3\n\nThe reviewer rejected your last submission again: it does not name the " +
+		"limits.",
 }
 
 // An sdkJob is a caller with the shim, and the same without it.
@@ -128,7 +137,8 @@ type sdkJob struct {
 	sdk             string
 	cli             string // what the caller runs, "" for the tool
 	env             []string
-	kills           bool // the caller kills the tool after its answer, so that the next call may be fresh
+	// the caller kills the tool after its answer, so that the next call may be fresh
+	kills bool
 }
 
 func newSDKJob(t *testing.T, sdk realcli.SDK, script string, model standin.Options) *sdkJob {
@@ -140,10 +150,12 @@ func newSDKJob(t *testing.T, sdk realcli.SDK, script string, model standin.Optio
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := &sdkJob{direct: newWorldWith(t, sdk.CLI, false, model), shimmed: newWorldWith(t, sdk.CLI, true, model), sdk: dir}
+	job := &sdkJob{direct: newWorldWith(t, sdk.CLI, false, model),
+		shimmed: newWorldWith(t, sdk.CLI, true, model), sdk: dir}
 	job.program = filepath.Join(dir, "bin", "python")
 	if !sdk.Python {
-		own := filepath.Join(dir, "node_modules", ".bin", "node") // of an SDK that needs a newer one
+		// of an SDK that needs a newer one
+		own := filepath.Join(dir, "node_modules", ".bin", "node")
 		node, err := exec.LookPath("node")
 		if _, missing := os.Stat(own); missing == nil {
 			node = own
@@ -177,8 +189,8 @@ func (j *sdkJob) compare(t *testing.T, what string, args ...string) {
 	same(t, what, direct.Stdout+direct.Stderr, shimmed.Stdout+shimmed.Stderr)
 }
 
-// continued returns how many calls went on with an earlier session. One that begins while the one before it
-// winds down is a fork.
+// continued returns how many calls went on with an earlier session. One that begins while the one
+// before it winds down is a fork.
 func (w *world) continued() int {
 	log := w.log()
 	return strings.Count(log, "\tresume: ") + strings.Count(log, "\tfork: ")
@@ -187,14 +199,16 @@ func (w *world) continued() int {
 // log is what shimctl shows of the calls.
 func (w *world) log() string { return w.run("shimctl", harness.Call{Args: []string{"log"}}).Stdout }
 
-// A conversation that the AI SDK's providers send whole each time, without a name: its own answers in it
-// show whose it is, and only the new turn is sent.
+// A conversation that the AI SDK's providers send whole each time, without a name: its own answers
+// in it show whose it is, and only the new turn is sent.
 func TestAISDK(t *testing.T) {
 	each(t, map[string]realcli.SDK{
-		"new": realcli.AISDK, "node 20": realcli.AISDKNode20, "old": realcli.OldAISDK, "codex": realcli.AISDKCodex,
+		"new": realcli.AISDK, "node 20": realcli.AISDKNode20, "old": realcli.OldAISDK,
+		"codex": realcli.AISDKCodex,
 	}, func(t *testing.T, _ string, sdk realcli.SDK) {
 		job := newSDKJob(t, sdk, "aisdk.mjs", standin.Options{Reply: answerTurns})
-		turns := []string{basePrompt, "The test of the empty file still fails. Fix it.", "Thank you. Now a comment at the end of the file is lost."}
+		turns := []string{basePrompt, "The test of the empty file still fails. Fix it.",
+			"Thank you. Now a comment at the end of the file is lost."}
 		direct, shimmed := job.run(job.direct, turns...), job.run(job.shimmed, turns...)
 		same(t, "the answers", direct.Stdout+direct.Stderr, shimmed.Stdout+shimmed.Stderr)
 		if got := job.shimmed.continued(); got != len(turns)-1 {
@@ -212,9 +226,12 @@ func answerTurns(r standin.Request) (standin.Reply, bool) {
 	prompt := standin.LastUser(r)
 	switch {
 	case strings.Contains(prompt, "a comment at the end"):
-		return standin.Reply{Text: "The lexer hands on what stands behind the last line, and there is a test for it too."}, true
+		return standin.Reply{Text: "The lexer hands on what stands behind the last line, and " +
+			"there is a test for it too."}, true
 	case strings.Contains(prompt, "of the empty file"):
-		return standin.Reply{Text: "Empty input is accepted since the loop looks for the end of the input first."}, true
+		return standin.Reply{Text: "Empty input is accepted since the loop looks for the end of " +
+			"the input first."}, true
 	}
-	return standin.Reply{Text: "The parser is in parser.go now, and its tests are in parser_test.go beside it."}, true
+	return standin.Reply{Text: "The parser is in parser.go now, and its tests are in " +
+		"parser_test.go beside it."}, true
 }

@@ -1,7 +1,7 @@
-// Package jobs runs jobs of several rounds with the real CLIs, through the shim,
-// against a stand-in of their models. It needs npm and its registry once, and is
-// skipped unless REPRISE_E2E is set: 1 for all, sample for a part (each). That a single call looks the same with the
-// shim and without it is checked by test/conformance.
+// Package jobs runs jobs of several rounds with the real CLIs, through the shim, against a stand-in
+// of their models. It needs npm and its registry once, and is skipped unless REPRISE_E2E is set: 1
+// for all, sample for a part (each). That a single call looks the same with the shim and without it
+// is checked by test/conformance.
 package jobs
 
 import (
@@ -63,11 +63,12 @@ func newWorld(t *testing.T, tool string, shim bool) *world {
 	return newWorldWith(t, realcli.Pins[tool], shim, standin.Options{})
 }
 
-// newWorldWith is newWorld with a version of the tool, and with another model than the usual one. A sample has the worlds of one
-// tool, and skips the others'.
+// newWorldWith is newWorld with a version of the tool, and with another model than the usual one. A
+// sample has the worlds of one tool, and skips the others'.
 func newWorldWith(t *testing.T, pin realcli.Pin, shim bool, model standin.Options) *world {
 	t.Helper()
-	if only := drawnTool(t); sample() && pin.Tool != only && (pin.Tool != realcli.Kilo.Tool || only != "opencode") {
+	if only := drawnTool(t); sample() && pin.Tool != only &&
+		(pin.Tool != realcli.Kilo.Tool || only != "opencode") {
 		t.Skip("a sample of " + only)
 	}
 	real, err := realcli.Install(pin)
@@ -83,8 +84,11 @@ func newWorldWith(t *testing.T, pin realcli.Pin, shim bool, model standin.Option
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Close() })
-	if shim { // on a busy machine a tool may take longer than the default to refuse, and all tools are to be resumed
-		put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "gate_timeout = '5m'\ndearer = 'resume'\n")
+	// on a busy machine a tool may take longer than the default to refuse, and all tools are to be
+	// resumed
+	if shim {
+		put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"),
+			"gate_timeout = '5m'\ndearer = 'resume'\n")
 	}
 	return &world{w, t}
 }

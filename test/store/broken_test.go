@@ -20,8 +20,9 @@ const (
 	none       fault = ""
 	conditions fault = "conditions" // the server ignores conditions on writes
 	lease      fault = "lease"      // a session whose lease has expired is resumed
-	holder     fault = "holder"     // a run finishes without looking whether it still holds the session
-	reuse      fault = "bundle"     // a session's bundles have the same name
+	// a run finishes without looking whether it still holds the session
+	holder fault = "holder"
+	reuse  fault = "bundle" // a session's bundles have the same name
 )
 
 // An ignoring engine ignores conditions.
@@ -78,7 +79,8 @@ func (e expiring) Read(ctx context.Context, name store.Name) (store.Register, er
 }
 
 // List implements store.Registers.
-func (e expiring) List(ctx context.Context, opening store.Name, limit int) ([]store.Register, bool, error) {
+func (e expiring) List(ctx context.Context, opening store.Name, limit int) ([]store.Register, bool,
+	error) {
 	registers, more, err := e.Registers.List(ctx, opening, limit)
 	for i, r := range registers {
 		var failed error
@@ -122,7 +124,8 @@ func (e expiring) expire(r store.Register) (store.Register, error) {
 type unheld struct{ store.Registers }
 
 // Swap implements store.Registers.
-func (u unheld) Swap(ctx context.Context, name store.Name, old string, value []byte) (string, error) {
+func (u unheld) Swap(ctx context.Context, name store.Name, old string, value []byte) (string,
+	error) {
 	version, err := u.Registers.Swap(ctx, name, old, value)
 	if errors.Is(err, store.ErrMoved) && bytes.Contains(value, []byte(`"live"`)) {
 		now, failed := u.Read(ctx, name)
@@ -145,7 +148,8 @@ func (f fault) registers(r store.Registers, now func() decide.Millis) store.Regi
 	}
 }
 
-// here are bundles that are packed from the machine's own home, which has the same name on all of them.
+// here are bundles that are packed from the machine's own home, which has the same name on all of
+// them.
 type here struct {
 	store.Bundles
 	runner *runner

@@ -47,7 +47,8 @@ type observed struct {
 }
 
 // Swap implements store.Registers.
-func (o *observed) Swap(ctx context.Context, name store.Name, old string, value []byte) (string, error) {
+func (o *observed) Swap(ctx context.Context, name store.Name, old string, value []byte) (string,
+	error) {
 	version, err := o.Registers.Swap(ctx, name, old, value)
 	o.results = append(o.results, err)
 	return version, err
@@ -110,7 +111,8 @@ func (r *runner) call() error {
 		r.tally.fellBack.Add(1)
 		r.history.add(op{abandon, run, session, ""}, r.client, began, returned)
 		session = r.newSession()
-		_ = r.machine.FallBack(ticket, reason.SessionGone) // a store that does not get it has lost the run
+		// a store that does not get it has lost the run
+		_ = r.machine.FallBack(ticket, reason.SessionGone)
 	}
 	if taken {
 		r.history.add(op{take, run, session, state}, r.client, began, returned)
@@ -122,7 +124,8 @@ func (r *runner) call() error {
 		return r.die()
 	}
 	if taken && r.random.IntN(4) == 0 {
-		_ = r.machine.Renew(ticket, r.now()) // a store that does not get it only lets others wait less long
+		// a store that does not get it only lets others wait less long
+		_ = r.machine.Renew(ticket, r.now())
 	}
 	return r.finish(ticket, run, session)
 }
@@ -131,9 +134,12 @@ func (r *runner) newCall() *ledger.Call {
 	c := &ledger.Call{
 		Record: ledger.Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text, Task: r.task},
 		Home:   "/home/.claude", Now: r.now(),
-		Prompt:   prompt.New(r.prompt(), r.digests),
-		Limits:   decide.Limits{TTL: 1 << 40, MaxAge: 1 << 40, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends},
-		Stored:   func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
+		Prompt: prompt.New(r.prompt(), r.digests),
+		Limits: decide.Limits{TTL: 1 << 40, MaxAge: 1 << 40, ErrorLimit: 3, ContextShare: 0.8,
+			MinBase: 200, Unnamed: decide.UnnamedExtends},
+		Stored: func(string, string, decide.Stamp) decide.StoredState {
+			return decide.StoredSame
+		},
 		Checkout: func(string, string) bool { return true },
 	}
 	if r.unnamed {
@@ -144,10 +150,12 @@ func (r *runner) newCall() *ledger.Call {
 
 // unexpected returns an error that is none of those that a store in memory can bring about.
 func (r *runner) unexpected(what string, err error) error {
-	if err == nil || r.open != nil || strings.Contains(err.Error(), "another call has replaced the session") {
+	if err == nil || r.open != nil ||
+		strings.Contains(err.Error(), "another call has replaced the session") {
 		return nil
 	}
-	for _, kind := range []error{store.ErrUnreachable, store.ErrUnknown, store.ErrMoved, context.DeadlineExceeded} {
+	for _, kind := range []error{store.ErrUnreachable, store.ErrUnknown, store.ErrMoved,
+		context.DeadlineExceeded} {
 		if errors.Is(err, kind) {
 			return nil
 		}
@@ -165,7 +173,9 @@ func file(session string) string { return "sessions/" + session + ".jsonl" }
 
 // restore brings the session here and returns its state: the last line.
 func (r *runner) restore(t *ledger.Ticket, session string) (state string, err error) {
-	_, err = r.machine.Restore(context.Background(), t, func(id, _ string) []string { return []string{file(id)} })
+	_, err = r.machine.Restore(context.Background(), t, func(id, _ string) []string {
+		return []string{file(id)}
+	})
 	if err != nil {
 		return "", err
 	}
@@ -181,7 +191,8 @@ func (r *runner) restore(t *ledger.Ticket, session string) (state string, err er
 func (r *runner) finish(t *ledger.Ticket, run, session string) error {
 	time.Sleep(time.Duration(r.random.IntN(1500)) * time.Microsecond)
 	state := r.name("state")
-	f, err := os.OpenFile(filepath.Join(r.home, file(session)), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(filepath.Join(r.home, file(session)), os.O_CREATE|os.O_APPEND|os.O_WRONLY,
+		0o600)
 	if err != nil {
 		return err
 	}
@@ -194,8 +205,9 @@ func (r *runner) finish(t *ledger.Ticket, run, session string) error {
 	}
 	r.registers.results = nil
 	began := r.history.tick()
-	err = r.machine.Finish(t, &ledger.Outcome{Now: r.now(), File: file(session), Stamp: "1", Paths: []string{file(session)},
-		Seen: rewrite.StreamState{ID: session, Final: true, Content: true, Answer: "Done."}})
+	err = r.machine.Finish(t, &ledger.Outcome{Now: r.now(), File: file(session), Stamp: "1",
+		Paths: []string{file(session)},
+		Seen:  rewrite.StreamState{ID: session, Final: true, Content: true, Answer: "Done."}})
 	if err := r.unexpected("finish", err); err != nil {
 		return err
 	}

@@ -29,7 +29,8 @@ const (
 
 // A world is a store, and machines whose runs share the tasks in it.
 type world struct {
-	open  func() (store.Store, error) // a connection to a server; nil for a store in memory for each round
+	// a connection to a server; nil for a store in memory for each round
+	open  func() (store.Store, error)
 	fault fault
 	dir   string
 	clock atomic.Int64 // in milliseconds, without the machines' skews
@@ -39,12 +40,15 @@ type world struct {
 
 // A tally counts what has happened.
 type tally struct {
-	rounds, calls, resumed, fellBack, died, refused, unknown, unfinished, requests, undecided atomic.Int64
+	rounds, calls, resumed, fellBack, died, refused, unknown, unfinished, requests,
+	undecided atomic.Int64
 }
 
 func (t *tally) String() string {
-	return fmt.Sprintf("%d requests: %d tasks, %d calls, %d resumed, %d fell back, %d died, %d without a store, %d with an unknown end, %d without one, %d histories too long to judge",
-		t.requests.Load(), t.rounds.Load(), t.calls.Load(), t.resumed.Load(), t.fellBack.Load(), t.died.Load(), t.refused.Load(), t.unknown.Load(), t.unfinished.Load(), t.undecided.Load())
+	return fmt.Sprintf("%d requests: %d tasks, %d calls, %d resumed, %d fell back, %d died, %d "+
+		"without a store, %d with an unknown end, %d without one, %d histories too long to judge",
+		t.requests.Load(), t.rounds.Load(), t.calls.Load(), t.resumed.Load(), t.fellBack.Load(),
+		t.died.Load(), t.refused.Load(), t.unknown.Load(), t.unfinished.Load(), t.undecided.Load())
 }
 
 // name returns a name that is used once.
@@ -61,7 +65,8 @@ func drawRates(random *rand.Rand) faulty.Rates {
 	if random.IntN(8) == 0 {
 		return faulty.Rates{}
 	}
-	return faulty.Rates{RequestLost: rate(), AnswerLost: rate(), Late: rate(), Repeated: rate(), Twice: rate(), ReadLost: rate() / 4, Down: rate() / 20}
+	return faulty.Rates{RequestLost: rate(), AnswerLost: rate(), Late: rate(), Repeated: rate(),
+		Twice: rate(), ReadLost: rate() / 4, Down: rate() / 20}
 }
 
 // round lets all runners work on one task, and returns what is wrong with what they have done.
@@ -78,7 +83,8 @@ func (w *world) round(ctx context.Context, seed uint64) (wrong string, err error
 	}
 	var all []*runner
 	for i := range runners {
-		r := &runner{world: w, history: h, task: task, unnamed: unnamed, sections: &sections, client: i, random: rand.New(rand.NewPCG(seed, uint64(i)+2))}
+		r := &runner{world: w, history: h, task: task, unnamed: unnamed, sections: &sections,
+			client: i, random: rand.New(rand.NewPCG(seed, uint64(i)+2))}
 		inner, err := open()
 		if err != nil {
 			return "", err
@@ -118,10 +124,13 @@ func (w *world) round(ctx context.Context, seed uint64) (wrong string, err error
 }
 
 // connect gives the runner a connection of its own to the store, with faults.
-func (r *runner) connect(ctx context.Context, inner store.Store, seed uint64, rates faulty.Rates) error {
+func (r *runner) connect(ctx context.Context, inner store.Store, seed uint64,
+	rates faulty.Rates) error {
 	r.connection = faulty.New(r.world.fault.engine(inner), seed, rates)
-	options := vault.Options{Key: vault.Key{7}, Limits: bundle.Limits{Size: 1 << 20, Files: 10}, Now: time.Now,
-		SelfTest: func(context.Context, store.Store) error { return nil }} // it would find one of the faults
+	options := vault.Options{Key: vault.Key{7}, Limits: bundle.Limits{Size: 1 << 20, Files: 10},
+		Now: time.Now,
+		// it would find one of the faults
+		SelfTest: func(context.Context, store.Store) error { return nil }}
 	v := vault.Open(ctx, r.connection, options)
 	digests, err := v.Hello(ctx)
 	if err != nil {
@@ -149,7 +158,8 @@ func (r *runner) renewMachine() error {
 		return err
 	}
 	r.skew = r.random.Int64N(2*maxSkew) - maxSkew
-	r.machine = &fleet.Book{Local: local, Registers: r.registers, Bundles: r.bundles, Digests: r.digests,
+	r.machine = &fleet.Book{Local: local, Registers: r.registers, Bundles: r.bundles,
+		Digests: r.digests,
 		Project: "org/repo", Host: host, Place: host, Timeout: time.Minute, Upload: time.Minute}
 	return nil
 }
@@ -157,7 +167,8 @@ func (r *runner) renewMachine() error {
 // maxSkew is by how many milliseconds a machine's clock is off.
 const maxSkew = 20 * 60_000
 
-// now returns the time of the runner's machine. Time passes with calls, and now and then more than a lease lasts.
+// now returns the time of the runner's machine. Time passes with calls, and now and then more than
+// a lease lasts.
 func (r *runner) now() decide.Millis {
 	passed := r.random.Int64N(2000)
 	if r.random.IntN(20) == 0 {
@@ -176,7 +187,8 @@ func (r *runner) removeHomes() error { return os.RemoveAll(r.home) }
 // prompt returns a prompt that repeats all earlier ones of the task and adds something.
 func (r *runner) prompt() string {
 	var text strings.Builder
-	text.WriteString("You are the coder of " + r.task + ".\n\n" + strings.Repeat("Keep every function small and clear. ", 8))
+	text.WriteString("You are the coder of " + r.task + ".\n\n" +
+		strings.Repeat("Keep every function small and clear. ", 8))
 	for n := range r.sections.Add(1) {
 		fmt.Fprintf(&text, "\n\n## Round %d", n)
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Everything reports whether tests try all of what they usually try a drawn part of: if $REPRISE_ALL is set.
+// Everything reports whether tests try all of what they usually try a drawn part of: if
+// $REPRISE_ALL is set.
 func Everything() bool { return os.Getenv("REPRISE_ALL") != "" }
 
 // Part returns how many of so many cases a test draws: a fifth, or all.
@@ -18,7 +19,8 @@ func Part(cases int) int {
 	return cases / 5
 }
 
-// Seed returns $REPRISE_SAMPLE. If that is not set, it is drawn once for all tests, and a test that fails prints it.
+// Seed returns $REPRISE_SAMPLE. If that is not set, it is drawn once for all tests, and a test that
+// fails prints it.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	text := os.Getenv("REPRISE_SAMPLE")

@@ -22,8 +22,8 @@ func Write(t testing.TB, path, text string) {
 	}
 }
 
-// Program writes a program and returns its path. No process may be started meanwhile: until its exec it would have the file
-// open for writing, and the program could not be run.
+// Program writes a program and returns its path. No process may be started meanwhile: until its
+// exec it would have the file open for writing, and the program could not be run.
 func Program(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -35,7 +35,8 @@ func Program(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// Output runs a program and returns what it prints. An error has that, and what it prints on stderr.
+// Output runs a program and returns what it prints. An error has that, and what it prints on
+// stderr.
 func Output(name string, args ...string) (string, error) {
 	out, err := exec.Command(name, args...).Output()
 	var exit *exec.ExitError
@@ -54,8 +55,8 @@ func Cache(name string) (string, error) {
 	return filepath.Join(cache, "reprise", name), nil
 }
 
-// Whole makes a directory, and has it filled, unless it is there. What has its name is whole: the name is a link to what has been
-// filled, since a virtual environment cannot be moved.
+// Whole makes a directory, and has it filled, unless it is there. What has its name is whole: the
+// name is a link to what has been filled, since a virtual environment cannot be moved.
 func Whole(dir string, fill func(dir string) error) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
@@ -78,8 +79,9 @@ func Whole(dir string, fill func(dir string) error) error {
 	return errors.Join(err, os.RemoveAll(half))
 }
 
-// StartAnew starts a test's program anew if a shell has it ignore signals, as it does for jobs in the background. ignored
-// are those that were before Go ran, the first in bit 0: that is what a shim goes by.
+// StartAnew starts a test's program anew if a shell has it ignore signals, as it does for jobs in
+// the background. ignored are those that were before Go ran, the first in bit 0: that is what a
+// shim goes by.
 func StartAnew(ignored uint64) {
 	if ignored&(1<<(syscall.SIGINT-1)|1<<(syscall.SIGQUIT-1)|1<<(syscall.SIGHUP-1)) != 0 {
 		RestoreSignals()

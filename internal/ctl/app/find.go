@@ -25,7 +25,8 @@ func number(name string) int64 {
 	return max(n, 0)
 }
 
-// removed returns the hint on a number that is not in the ledger but was, if it was; list is the command that lists the rest.
+// removed returns the hint on a number that is not in the ledger but was, if it was; list is the
+// command that lists the rest.
 func removed(was bool, list string) string {
 	if was {
 		return "it was pruned; " + list + " lists what is left"
@@ -38,7 +39,8 @@ type UnknownChain string
 
 func (u UnknownChain) Error() string { return fmt.Sprintf("there is no chain %q", string(u)) }
 
-// FindChain finds a chain by the name, as c12, the task or the start of the ID of one of its sessions.
+// FindChain finds a chain by the name, as c12, the task or the start of the ID of one of its
+// sessions.
 func FindChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
 	chains, err := FindChains(l, name)
 	if err != nil {
@@ -50,7 +52,8 @@ func FindChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
 	return chains[0], nil
 }
 
-// leastDigits is how long the start of a session's ID is at least if it has digits only: a shorter one is the number of a call.
+// leastDigits is how long the start of a session's ID is at least if it has digits only: a shorter
+// one is the number of a call.
 const leastDigits = 8
 
 // FindChains finds all chains of a task, or else one as FindChain does.
@@ -62,16 +65,19 @@ func FindChains(l *ledger.Ledger, name string) ([]ledger.ChainName, error) {
 	case len(chains) == 0, number(name) > 0 && len(name) < leastDigits && chains[0].Task != name:
 		return nil, noChainOrTooShort(l, name)
 	case len(chains) > 1 && chains[0].Task != name:
-		return nil, several(name, chains, fmt.Sprintf("give the name of one, or %d characters of its session's ID", idLength(name, chains)))
+		return nil, several(name, chains, fmt.Sprintf(
+			"give the name of one, or %d characters of its session's ID", idLength(name, chains)))
 	}
 	return chains, nil
 }
 
 func several(name string, chains []ledger.ChainName, hint string) error {
 	which := view.Mapped(chains, func(c ledger.ChainName) string {
-		return fmt.Sprintf("c%d (%s)", c.ID, strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " "))
+		return fmt.Sprintf("c%d (%s)", c.ID,
+			strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " "))
 	})
-	return WithHint(fmt.Errorf("%q may be several chains: %s", name, strings.Join(which, ", ")), hint)
+	return WithHint(fmt.Errorf("%q may be several chains: %s", name, strings.Join(which, ", ")),
+		hint)
 }
 
 // ChainWords names chains, several of them with their roles.
@@ -88,11 +94,13 @@ func ChainWords(chains []ledger.ChainName) string {
 // noChainOrTooShort says how much of an ID would do, if name is the start of one.
 func noChainOrTooShort(l *ledger.Ledger, name string) error {
 	if n := number(name); n > 0 {
-		return WithHint(UnknownChain(name), fmt.Sprintf("a number is that of a call; shimctl show lists the chains, as c%d", n))
+		return WithHint(UnknownChain(name),
+			fmt.Sprintf("a number is that of a call; shimctl show lists the chains, as c%d", n))
 	}
 	if digits, ok := strings.CutPrefix(name, "c"); ok && digits != "" && number(digits) > 0 {
 		last, _, err := l.LastNumbers()
-		return cmp.Or(err, WithHint(UnknownChain(name), removed(number(digits) <= last, "shimctl show")))
+		return cmp.Or(err, WithHint(UnknownChain(name),
+			removed(number(digits) <= last, "shimctl show")))
 	}
 	if name == "" || len(name) >= ledger.MinPrefix {
 		return noChain(name)
@@ -144,7 +152,8 @@ func (a *App) ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) 
 	if err != nil {
 		return history.ChainRow{}, err
 	}
-	chains, err := history.Chains(l, history.Wanted{Filter: history.Filter{Chain: found.ID}, Lasting: a.Lasting()})
+	chains, err := history.Chains(l, history.Wanted{Filter: history.Filter{Chain: found.ID},
+		Lasting: a.Lasting()})
 	if err == nil && len(chains) == 0 {
 		err = noChain(name) // all the calls were pruned
 	}
@@ -158,13 +167,15 @@ func (a *App) ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) 
 func FindCall(l *ledger.Ledger, name string) (ledger.Record, error) {
 	n := number(name)
 	if n == 0 {
-		return ledger.Record{}, Usage(fmt.Sprintf("%q is not the number of a call", name), "shimctl log lists the calls")
+		return ledger.Record{}, Usage(fmt.Sprintf("%q is not the number of a call", name),
+			"shimctl log lists the calls")
 	}
 	i, err := history.FindCall(l, n)
 	if errors.Is(err, sql.ErrNoRows) {
 		var last int64
 		if _, last, err = l.LastNumbers(); err == nil {
-			err = WithHint(fmt.Errorf("find call %d: there is none", n), removed(n <= last, "shimctl log"))
+			err = WithHint(fmt.Errorf("find call %d: there is none", n),
+				removed(n <= last, "shimctl log"))
 		}
 	}
 	return i, err

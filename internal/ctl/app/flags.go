@@ -46,7 +46,8 @@ func UnknownCommand(c *cobra.Command, name string) error {
 // NoArguments is for commands that take flags only.
 func NoArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return Usage(fmt.Sprintf("%s takes no argument %q", c.CommandPath(), args[0]), c.CommandPath()+" --help shows what it takes")
+		return Usage(fmt.Sprintf("%s takes no argument %q", c.CommandPath(), args[0]),
+			c.CommandPath()+" --help shows what it takes")
 	}
 	return nil
 }
@@ -59,7 +60,8 @@ func JSONFlag(c *cobra.Command, asJSON *bool, schema string) *cobra.Command {
 
 // CompleteFlag lets the shell complete a flag's values.
 func CompleteFlag(c *cobra.Command, flag string, values []string) {
-	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	if err := c.RegisterFlagCompletionFunc(flag,
+		cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // there is no such flag
 	}
 }
@@ -68,7 +70,8 @@ func CompleteFlag(c *cobra.Command, flag string, values []string) {
 func AtMostOne(kind string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return Usage(fmt.Sprintf("%s takes one %s, not %q as well", c.CommandPath(), kind, args[1]), "usage: "+c.UseLine())
+			return Usage(fmt.Sprintf("%s takes one %s, not %q as well", c.CommandPath(), kind,
+				args[1]), "usage: "+c.UseLine())
 		}
 		return nil
 	}
@@ -107,8 +110,8 @@ func (c *Consent) AddFlags(command *cobra.Command) *cobra.Command {
 // CanAsk reports whether a person is there to ask.
 func (a *App) CanAsk() bool { return isatty.IsTerminal(a.Stdin.Fd()) && a.Stderr.Terminal }
 
-// Agreed reports whether a command can do what it says in a few words. It asks at a terminal; elsewhere only --yes is a consent.
-// With --dry-run it says what would be done.
+// Agreed reports whether a command can do what it says in a few words. It asks at a terminal;
+// elsewhere only --yes is a consent. With --dry-run it says what would be done.
 func (a *App) Agreed(does string, c Consent) (bool, error) {
 	switch {
 	case c.Dry:
@@ -119,7 +122,8 @@ func (a *App) Agreed(does string, c Consent) (bool, error) {
 	case c.Yes:
 		return true, nil
 	case c.JSON || !a.CanAsk():
-		return false, Usage("nobody can be asked here, and --yes is not given", "--yes does it unasked, --dry-run says what would be done")
+		return false, Usage("nobody can be asked here, and --yes is not given",
+			"--yes does it unasked, --dry-run says what would be done")
 	}
 	if a.Confirm(does + "?") {
 		return true, nil
@@ -138,14 +142,17 @@ func (a *App) Confirm(question string) bool {
 }
 
 // CompleteChain completes what FindChain takes: the names of chains, and the tasks.
-func (a *App) CompleteChain(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *App) CompleteChain(_ *cobra.Command, args []string, _ string) ([]string,
+	cobra.ShellCompDirective) {
 	return completeFrom(a, args, func(l *ledger.Ledger) (list []string, err error) {
 		chains, err := history.Chains(l, history.Wanted{Limit: maxCompletions})
 		for _, c := range chains {
-			about := strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ") + " in " + a.Tilde(c.Cwd)
+			about := strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ") + " in " +
+				a.Tilde(c.Cwd)
 			list = append(list, cobra.CompletionWithDesc(fmt.Sprintf("c%d", c.ID), about))
 			if c.Task != "" {
-				list = append(list, cobra.CompletionWithDesc(c.Task, fmt.Sprintf("task of chain c%d", c.ID)))
+				list = append(list, cobra.CompletionWithDesc(c.Task,
+					fmt.Sprintf("task of chain c%d", c.ID)))
 			}
 		}
 		return list, err
@@ -153,7 +160,8 @@ func (a *App) CompleteChain(_ *cobra.Command, args []string, _ string) ([]string
 }
 
 // CompleteCall completes the number of a call.
-func (a *App) CompleteCall(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *App) CompleteCall(_ *cobra.Command, args []string, _ string) ([]string,
+	cobra.ShellCompDirective) {
 	return completeFrom(a, args, func(l *ledger.Ledger) ([]string, error) {
 		calls, err := history.LatestCalls(l, history.Wanted{Limit: maxCompletions})
 		return view.Mapped(calls, func(i ledger.Record) string {
@@ -166,7 +174,8 @@ const maxCompletions = 50
 
 // completeFrom completes the only argument of a command from the ledger. Nothing is offered
 // where that cannot be read.
-func completeFrom(a *App, args []string, list func(*ledger.Ledger) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+func completeFrom(a *App, args []string, list func(*ledger.Ledger) ([]string, error)) ([]string,
+	cobra.ShellCompDirective) {
 	var found []string
 	if len(args) == 0 {
 		_ = a.WithLedger(func(l *ledger.Ledger, _ view.Reporter) (err error) {

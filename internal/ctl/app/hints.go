@@ -46,7 +46,8 @@ func FixFor(err error) string {
 	return ""
 }
 
-// Typed returns how this program, which is at self, is typed: by the name if PATH leads to it, else by the path.
+// Typed returns how this program, which is at self, is typed: by the name if PATH leads to it, else
+// by the path.
 func Typed(self string) string {
 	const name = "shimctl"
 	if found, err := exec.LookPath(name); err == nil {

@@ -27,7 +27,8 @@ func (a *App) OpenLedger() (*ledger.Ledger, error) {
 		return nil, err
 	}
 	if l.Aside != "" {
-		a.Stderr.Notice("the ledger of another version of reprise was set aside: " + a.Tilde(l.Aside))
+		a.Stderr.Notice("the ledger of another version of reprise was set aside: " +
+			a.Tilde(l.Aside))
 	}
 	_ = l.Settle() // an outcome that cannot be recorded now is shown as running
 	_ = l.EndLost(decide.MillisOf(a.Now))
@@ -35,8 +36,8 @@ func (a *App) OpenLedger() (*ledger.Ledger, error) {
 	return l, nil
 }
 
-// OpenOrEmpty opens the ledger. If there is none it returns an empty one in memory, and fails if none can be made, since then every
-// call is passed through.
+// OpenOrEmpty opens the ledger. If there is none it returns an empty one in memory, and fails if
+// none can be made, since then every call is passed through.
 func (a *App) OpenOrEmpty() (*ledger.Ledger, error) {
 	l, err := a.OpenLedger()
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +48,8 @@ func (a *App) OpenOrEmpty() (*ledger.Ledger, error) {
 		return nil, err
 	}
 	if err := ledger.CheckCreatable(path); err != nil {
-		return nil, WithHint(err, "make "+a.Tilde(filepath.Dir(path))+" writable; until then every call is passed through")
+		return nil, WithHint(err, "make "+a.Tilde(
+			filepath.Dir(path))+" writable; until then every call is passed through")
 	}
 	if l, err = ledger.OpenMemory(); err != nil {
 		return nil, err
@@ -61,7 +63,8 @@ func (a *App) WithLedger(look func(*ledger.Ledger, view.Reporter) error) error {
 }
 
 // WithCalls calls look with a ledger and the price list.
-func (a *App) WithCalls(open func() (*ledger.Ledger, error), look func(*ledger.Ledger, view.Reporter) error) error {
+func (a *App) WithCalls(open func() (*ledger.Ledger, error),
+	look func(*ledger.Ledger, view.Reporter) error) error {
 	list, err := a.LoadPrices()
 	if err != nil {
 		return err
@@ -103,10 +106,12 @@ func (a *App) Configuration() (c config.Config, wrong string) {
 	return c, wrong
 }
 
-// Lasting returns until when sessions can be resumed, by the longest limits that the configuration has.
+// Lasting returns until when sessions can be resumed, by the longest limits that the configuration
+// has.
 func (a *App) Lasting() history.Lasting {
 	ttl, maxAge := a.Configured().Longest()
-	return history.Lasting{Used: decide.MillisOf(a.Now.Add(-ttl)), Created: decide.MillisOf(a.Now.Add(-maxAge))}
+	return history.Lasting{Used: decide.MillisOf(a.Now.Add(-ttl)),
+		Created: decide.MillisOf(a.Now.Add(-maxAge))}
 }
 
 // LoadPrices reads the built-in price list and the user's own.
@@ -123,10 +128,12 @@ func (a *App) LoadPrices() (*prices.List, error) {
 }
 
 // PriceForm says how a price is written.
-const PriceForm = "[[price]] with model, input, cached, write and output, in dollars per million tokens"
+const PriceForm = "[[price]] with model, input, cached, write and output, in dollars per " +
+	"million tokens"
 
 // MissingPrice says what to do for a model that the price lists do not have.
 func (a *App) MissingPrice(model string) string {
 	path, _ := config.PricesFile(a.Own) // it was read
-	return fmt.Sprintf("no list price of %s is known; %s can hold it: %s", model, a.Tilde(path), PriceForm)
+	return fmt.Sprintf("no list price of %s is known; %s can hold it: %s", model, a.Tilde(path),
+		PriceForm)
 }

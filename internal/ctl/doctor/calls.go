@@ -13,8 +13,8 @@ import (
 // restatedCalls is how many of the latest calls are looked at.
 const restatedCalls = 100
 
-// checkCalls names the versions with calls that have shown that the shim can do less with them, and the models of claude with
-// latest sessions that a resume will not find in the provider's cache.
+// checkCalls names the versions with calls that have shown that the shim can do less with them, and
+// the models of claude with latest sessions that a resume will not find in the provider's cache.
 func checkCalls(a *app.App) (checks []setup.Check) {
 	l, err := a.OpenOrEmpty()
 	if err != nil {
@@ -34,7 +34,8 @@ func checkCalls(a *app.App) (checks []setup.Check) {
 	for _, model := range slices.Sorted(maps.Keys(found)) {
 		if found[model] {
 			checks = append(checks, setup.Note("claude cache", why.RestatedWords(model),
-				"nothing needs to be done: resuming stops where it costs more (dearer); shimctl stats shows what resumed calls found"))
+				"nothing needs to be done: resuming stops where it costs more (dearer); shimctl "+
+					"stats shows what resumed calls found"))
 		}
 	}
 	return checks

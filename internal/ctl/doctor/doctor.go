@@ -1,7 +1,8 @@
 // Package doctor checks that the shims can work, and mends what keeps them from it.
 //
-// It never mends without --fix and a yes, and runs no tool but for the version. Invariant: it reports the findings of
-// now; a fact that it cannot find out is said to be unknown, never to be well.
+// It never mends without --fix and a yes, and runs no tool but for the version. Invariant: it
+// reports the findings of now; a fact that it cannot find out is said to be unknown, never to be
+// well.
 package doctor
 
 import (
@@ -33,24 +34,26 @@ func Command(a *app.App) *cobra.Command {
 	var fixes fixing
 	c := &cobra.Command{
 		Use: "doctor", Short: "check that the shims can work, and fix the ledger",
-		Long: `Checks PATH, aliases and functions that shadow the shims, the real binaries and whether their versions were
-tested, CLIs that SDKs in the working directory or npx bundle, permissions, the ledger, the configuration, the
-build. It prints a fix for each problem. A terminal gets findings and a line for each tool; --all prints every
-check. The exit status is 3 if there is a problem; notes do not count.
+		Long: `Checks PATH, aliases and functions that shadow the shims, the real binaries and their versions, CLIs that SDKs in
+the working directory or npx bundle, permissions, the ledger, the configuration. It prints a fix for each problem.
+The exit status is 3 if there is a problem; notes do not count.
 
 --fix moves a ledger that is damaged or foreign aside and begins a new, empty one: the next call of every
-job is fresh. Nothing is deleted. It also takes reprise's own files out of others' reach.`,
+job is fresh. It also takes reprise's own files out of others' reach.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if !fixes.wanted && fixes != (fixing{}) {
 				return app.Usage("--dry-run and --yes go with --fix", "usage: "+c.UseLine())
 			}
 			return app.NoArguments(c, args)
 		},
-		RunE: func(*cobra.Command, []string) error { return runDoctor(a, fixes, asJSON, all, shared) },
+		RunE: func(*cobra.Command, []string) error {
+			return runDoctor(a, fixes, asJSON, all, shared)
+		},
 	}
 	c.Flags().BoolVar(&fixes.wanted, "fix", false, "fix the ledger and the permissions first")
 	fixes.consent.AddFlags(c)
-	c.Flags().BoolVar(&shared, "report", false, "print what can be pasted into an issue: no paths, prompts or names")
+	c.Flags().BoolVar(&shared, "report", false,
+		"print what can be pasted into an issue: no paths, prompts or names")
 	c.Flags().BoolVar(&all, "all", false, "print every check")
 	app.JSONFlag(c, &asJSON, "shimctl.doctor/1")
 	c.MarkFlagsMutuallyExclusive("report", "json")
@@ -80,13 +83,16 @@ func runDoctor(a *app.App, f fixing, asJSON, all, shared bool) error {
 	default:
 		setup.PrintChecks(a, brief(checks))
 	}
-	if err == nil && slices.ContainsFunc(checks, func(c setup.Check) bool { return c.Result == "problem" }) {
+	if err == nil && slices.ContainsFunc(checks, func(c setup.Check) bool {
+		return c.Result == "problem"
+	}) {
 		return app.ErrFindings
 	}
 	return err
 }
 
-// brief returns the findings, problems first, then a check for each tool, and the names of the other checks, which found nothing.
+// brief returns the findings, problems first, then a check for each tool, and the names of the
+// other checks, which found nothing.
 func brief(checks []setup.Check) []setup.Check {
 	var findings, tools []setup.Check
 	var others []string
@@ -101,8 +107,12 @@ func brief(checks []setup.Check) []setup.Check {
 			others = append(others, c.Name)
 		}
 	}
-	slices.SortStableFunc(findings, func(a, b setup.Check) int { return -strings.Compare(a.Result, b.Result) })
-	return slices.Concat(findings, tools, []setup.Check{setup.OK("others", strings.Join(others, ", ")+"; shimctl doctor --all shows each")})
+	slices.SortStableFunc(findings, func(a, b setup.Check) int {
+		return -strings.Compare(a.Result, b.Result)
+	})
+	return slices.Concat(findings, tools,
+		[]setup.Check{setup.OK("others", strings.Join(others,
+			", ")+"; shimctl doctor --all shows each")})
 }
 
 // A machine is what most checks look at.
@@ -118,10 +128,12 @@ type machine struct {
 func look(a *app.App) (m machine) {
 	m.config, m.configured = checkConfig(a)
 	m.shims = setup.ShimDirectory(a)
-	m.places, m.versions = make([]binary.Place, len(rewrite.Names)), make([]string, len(rewrite.Names))
+	m.places, m.versions = make([]binary.Place, len(rewrite.Names)),
+		make([]string, len(rewrite.Names))
 	var asking sync.WaitGroup
 	for i, name := range rewrite.Names {
-		if m.places[i] = binary.Locate(a.Environ, a.Own, name, m.config.Tools[name].Path); m.places[i].Real != "" {
+		if m.places[i] = binary.Locate(a.Environ, a.Own, name,
+			m.config.Tools[name].Path); m.places[i].Real != "" {
 			asking.Go(func() { m.versions[i] = binary.Version(m.places[i].Real, a.Environ) })
 		}
 	}
@@ -131,7 +143,8 @@ func look(a *app.App) (m machine) {
 
 func (m *machine) checks(a *app.App) []setup.Check {
 	restated := checkCalls(a)
-	return slices.Concat(checkTools(a, m), checkShells(a, m), checkKeys(a, m), checkBundled(a), checkFixedPlaces(a, m), checkNpx(a), restated,
+	return slices.Concat(checkTools(a, m), checkShells(a, m), checkKeys(a, m), checkBundled(a),
+		checkFixedPlaces(a, m), checkNpx(a), restated,
 		[]setup.Check{checkPermissions(a)}, m.configured, checkPrices(a),
 		[]setup.Check{checkLedger(a), setup.OK("build", app.Version())}, checkStore(a, m.config))
 }
@@ -147,7 +160,8 @@ func checkShells(a *app.App, m *machine) (checks []setup.Check) {
 		checks = []setup.Check{setup.OK("shells", "no alias or function hides a shim")}
 	}
 	if here := a.PassedHere(); here != "" {
-		checks = append(checks, setup.Note("this shell", here, "unset that variable, or make the calls from another shell"))
+		checks = append(checks, setup.Note("this shell", here,
+			"unset that variable, or make the calls from another shell"))
 	}
 	return checks
 }
@@ -155,7 +169,8 @@ func checkShells(a *app.App, m *machine) (checks []setup.Check) {
 // checkTools looks at each name as a caller would find it. Missing tools are named once.
 func checkTools(a *app.App, m *machine) []setup.Check {
 	if _, err := config.BinDir(a.Own); err != nil {
-		return []setup.Check{setup.Problem("PATH", err.Error(), "set HOME, and REPRISE_BIN_DIR to an absolute path if at all")}
+		return []setup.Check{setup.Problem("PATH", err.Error(),
+			"set HOME, and REPRISE_BIN_DIR to an absolute path if at all")}
 	}
 	var checks []setup.Check
 	missing := 0
@@ -164,11 +179,14 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 		p := m.places[i]
 		if path := m.config.Tools[name].Path; path != "" && !setup.Runnable(path) {
 			checks = append(checks, setup.Problem(name+" binary",
-				fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.Tilde(path), name), "correct path, or take it out"))
+				fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.Tilde(path),
+					name), "correct path, or take it out"))
 		}
 		if !p.Ours && setup.LacksShim(m.shims, name) && m.config.Tools[name].Path == "" {
 			if p.Real != "" {
-				checks = append(checks, setup.Note(name+" shim", a.Tilde(p.Real)+" has no shim: its calls are not managed", "run shimctl setup --tools "+name))
+				checks = append(checks, setup.Note(name+" shim",
+					a.Tilde(p.Real)+" has no shim: its calls are not managed",
+					"run shimctl setup --tools "+name))
 			} else {
 				missing++
 			}
@@ -187,12 +205,16 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 			checks = append(checks, checkRetention(a))
 		}
 	}
-	if missing == len(rewrite.Names) && !slices.ContainsFunc(checks, func(c setup.Check) bool { return c.Result == "problem" }) {
-		checks = append(checks, setup.Problem("tools", "none of "+strings.Join(rewrite.Names, ", ")+" is on PATH",
+	if missing == len(rewrite.Names) && !slices.ContainsFunc(checks, func(c setup.Check) bool {
+		return c.Result == "problem"
+	}) {
+		checks = append(checks, setup.Problem("tools",
+			"none of "+strings.Join(rewrite.Names, ", ")+" is on PATH",
 			"install one"))
 	}
 	if len(idle) > 0 {
-		checks = append(checks, setup.OK("not installed", strings.Join(idle, ", ")+": their shims exit with 127"))
+		checks = append(checks, setup.OK("not installed",
+			strings.Join(idle, ", ")+": their shims exit with 127"))
 	}
 	return checks
 }
@@ -203,7 +225,9 @@ func checkTool(a *app.App, p binary.Place, said string) setup.Check {
 		if p.First != "" {
 			finds = fmt.Sprintf("%s comes before the shim on PATH", a.Tilde(p.First))
 		}
-		return setup.Problem(p.Name, finds, fmt.Sprintf("put %s first on PATH, then run hash -r; shimctl setup does it for new shells", a.Tilde(setup.ShimDirectory(a))))
+		return setup.Problem(p.Name, finds,
+			fmt.Sprintf("put %s first on PATH, then run hash -r; shimctl setup does it for new "+
+				"shells", a.Tilde(setup.ShimDirectory(a))))
 	}
 	finds := a.Tilde(p.Real)
 	if said != "" {
@@ -228,8 +252,10 @@ func checkKeys(a *app.App, m *machine) []setup.Check {
 		}
 		if len(found) > 0 {
 			checks = append(checks, setup.Note(name+" login",
-				strings.Join(found, " and ")+" is set: the tool may use and bill that account, not its own login",
-				fmt.Sprintf(`unset it, or write unset_env = ["%s"] under [tool.%s]`, strings.Join(found, `", "`), name)))
+				strings.Join(found, " and ")+" is set: the tool may use and bill that account, "+
+					"not its own login",
+				fmt.Sprintf(`unset it, or write unset_env = ["%s"] under [tool.%s]`,
+					strings.Join(found, `", "`), name)))
 		}
 	}
 	return checks
@@ -240,7 +266,8 @@ func checkConfig(a *app.App) (config.Config, []setup.Check) {
 	const name = "configuration"
 	path, err := config.ConfigFile(a.Own)
 	if err != nil {
-		return config.Config{}, []setup.Check{setup.Problem(name, a.TildeIn(err.Error()), "set HOME, or REPRISE_CONFIG to an absolute path")}
+		return config.Config{}, []setup.Check{setup.Problem(name, a.TildeIn(err.Error()),
+			"set HOME, or REPRISE_CONFIG to an absolute path")}
 	}
 	cfg, err := config.Load(path)
 	_, missing := os.Stat(path)
@@ -248,7 +275,8 @@ func checkConfig(a *app.App) (config.Config, []setup.Check) {
 	case err != nil:
 		return cfg, checkMistakes(a, name, err)
 	case !cfg.Enabled:
-		return cfg, []setup.Check{setup.Note(name, a.Tilde(path)+" switches reprise off", "take enabled = false out of it")}
+		return cfg, []setup.Check{setup.Note(name, a.Tilde(path)+" switches reprise off",
+			"take enabled = false out of it")}
 	case errors.Is(missing, fs.ErrNotExist):
 		return cfg, []setup.Check{setup.OK(name, "none, the defaults hold")}
 	}
@@ -262,7 +290,8 @@ func checkMistakes(a *app.App, name string, err error) (checks []setup.Check) {
 		all = mistakes.Unwrap()
 	}
 	for _, mistake := range all {
-		checks = append(checks, setup.Problem(name, a.TildeIn(mistake.Error())+"; every call is passed through",
+		checks = append(checks, setup.Problem(name,
+			a.TildeIn(mistake.Error())+"; every call is passed through",
 			cmp.Or(app.HintFor(mistake), "correct the file, or move it away")))
 	}
 	return checks
@@ -272,13 +301,15 @@ func checkMistakes(a *app.App, name string, err error) (checks []setup.Check) {
 func checkPrices(a *app.App) (checks []setup.Check) {
 	if _, err := a.LoadPrices(); err != nil {
 		for wrong := range strings.SplitSeq(err.Error(), "\n") { // those that were joined
-			checks = append(checks, setup.Problem("prices", a.TildeIn(wrong), "a price is "+app.PriceForm))
+			checks = append(checks, setup.Problem("prices", a.TildeIn(wrong),
+				"a price is "+app.PriceForm))
 		}
 	}
 	return checks
 }
 
-// checkStore names the store that machines share, if one is configured, and how a call failed to use it. The store is not asked.
+// checkStore names the store that machines share, if one is configured, and how a call failed to
+// use it. The store is not asked.
 func checkStore(a *app.App, cfg config.Config) []setup.Check {
 	const name = "store"
 	s, err := config.ResolveStore(a.Getenv, cfg)
@@ -288,10 +319,14 @@ func checkStore(a *app.App, cfg config.Config) []setup.Check {
 	case s.URL == "":
 		return nil
 	case !setup.Runnable(shim.StoreHelper()):
-		return []setup.Check{setup.Problem(name, "nothing is shared: there is no "+a.Tilde(shim.StoreHelper()), "./install.sh --store installs it")}
+		return []setup.Check{setup.Problem(name,
+			"nothing is shared: there is no "+a.Tilde(shim.StoreHelper()),
+			"./install.sh --store installs it")}
 	}
 	if f, err := shim.LastStoreFailure(a.Own); err == nil && f.Store == s.Shown() {
-		return []setup.Check{setup.Note(name, fmt.Sprintf("%s is configured; a call could not use it %s: %s", f.Store, a.WhenWords(f.When), f.Why), "reprise-store check tries it")}
+		return []setup.Check{setup.Note(name,
+			fmt.Sprintf("%s is configured; a call could not use it %s: %s", f.Store,
+				a.WhenWords(f.When), f.Why), "reprise-store check tries it")}
 	}
 	return []setup.Check{setup.OK(name, s.Shown()+" is configured; reprise-store check tries it")}
 }
@@ -308,11 +343,13 @@ func checkLedger(a *app.App) setup.Check {
 	}
 	if err != nil {
 		return setup.Problem(name, a.TildeIn(err.Error())+"; "+passed+" is passed through",
-			cmp.Or(app.FixFor(err), "make its directory and the disk writable, or run shimctl doctor --fix"))
+			cmp.Or(app.FixFor(err), "make its directory and the disk writable, or run shimctl "+
+				"doctor --fix"))
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err == nil {
 		if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Getuid() {
-			return setup.Problem(name, fmt.Sprintf("%s is in a directory of another user, number %d", a.Tilde(path), owner.Uid),
+			return setup.Problem(name, fmt.Sprintf(
+				"%s is in a directory of another user, number %d", a.Tilde(path), owner.Uid),
 				"set HOME or XDG_STATE_HOME to a directory of your own")
 		}
 	}
@@ -324,7 +361,8 @@ type inPart struct{ error }
 
 func (e inPart) Unwrap() error { return e.error }
 
-// tryLedger opens or creates the ledger, checks it and writes to it. Whoever can read it can still do so.
+// tryLedger opens or creates the ledger, checks it and writes to it. Whoever can read it can still
+// do so.
 func tryLedger(path string) error {
 	l, err := ledger.OpenExisting(path)
 	if errors.Is(err, fs.ErrNotExist) {

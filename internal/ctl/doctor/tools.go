@@ -20,8 +20,8 @@ import (
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
 
-// checkVersion compares a tool's version with those that were tested. It returns no check if the tool prints no version or
-// none of it was tested.
+// checkVersion compares a tool's version with those that were tested. It returns no check if the
+// tool prints no version or none of it was tested.
 func checkVersion(a *app.App, name, said, path string) []setup.Check {
 	version := versionNumber.FindString(said)
 	tool := tested.Own().Tool(name)
@@ -30,55 +30,72 @@ func checkVersion(a *app.App, name, said, path string) []setup.Check {
 	}
 	check, rows := name+" version", tool.Rows()
 	oldest, newest := rows[0].Version, rows[len(rows)-1].Version
-	if at := slices.IndexFunc(rows, func(r tested.Result) bool { return r.Version == version }); at >= 0 {
+	if at := slices.IndexFunc(rows, func(r tested.Result) bool {
+		return r.Version == version
+	}); at >= 0 {
 		finds := version + " was tried with the shim"
 		if rows[at].Clean() {
 			return []setup.Check{setup.OK(check, finds)}
 		}
 		passedThrough, fresh, resumes := rows[at].Cells()
-		return []setup.Check{setup.Note(check, fmt.Sprintf("%s: passed through %s; fresh %s; resume %s", finds, passedThrough, fresh, resumes),
+		return []setup.Check{setup.Note(check,
+			fmt.Sprintf("%s: passed through %s; fresh %s; resume %s", finds, passedThrough, fresh,
+				resumes),
 			fmt.Sprintf("install %s, with which nothing differs", newest))}
 	}
 	if says := why.Untested(name, version, path, a.Now); says != "" {
-		return []setup.Check{setup.Note(check, says, fmt.Sprintf("install %s if calls go wrong, or leave the tool alone with enabled = false under [tool.%s]", newest, name))}
+		return []setup.Check{setup.Note(check, says,
+			fmt.Sprintf("install %s if calls go wrong, or leave the tool alone with enabled = "+
+				"false under [tool.%s]", newest, name))}
 	}
 	if tested.Compare(version, oldest) < 0 {
 		return []setup.Check{setup.Note(check,
-			fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the shim renders", version, oldest, newest),
-			fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]", newest, name))}
+			fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the "+
+				"shim renders", version, oldest, newest),
+			fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]",
+				newest, name))}
 	}
-	return []setup.Check{setup.OK(check, fmt.Sprintf("%s lies between versions that were tried, %s to %s", version, oldest, newest))}
+	return []setup.Check{setup.OK(check,
+		fmt.Sprintf("%s lies between versions that were tried, %s to %s", version, oldest, newest))}
 }
 
-// checkFixedPlaces looks where callers run claude by the path, past the shim on PATH: the places of the two installers.
+// checkFixedPlaces looks where callers run claude by the path, past the shim on PATH: the places of
+// the two installers.
 func checkFixedPlaces(a *app.App, m *machine) (checks []setup.Check) {
 	for _, below := range []string{".local/bin/claude", ".claude/local/claude"} {
 		path := filepath.Join(a.Getenv("HOME"), below)
-		if place := filepath.Join(m.shims, "claude"); setup.Runnable(path) && !setup.SameFile(path, place) {
-			checks = append(checks, setup.Note("claude by path", a.Tilde(path)+": callers that look there first (claude-code-action, claude-code-mcp) are not managed",
+		if place := filepath.Join(m.shims, "claude"); setup.Runnable(path) &&
+			!setup.SameFile(path, place) {
+			checks = append(checks, setup.Note("claude by path",
+				a.Tilde(path)+": callers that look there first (claude-code-action, "+
+					"claude-code-mcp) are not managed",
 				"tell such a caller the path "+a.Tilde(place)))
 		}
 	}
 	return checks
 }
 
-// checkRetention: gemini deletes a session that was resumed in a later minute, unless the retention is off
-// (docs/internals/gemini.md; seen with 0.61.0). Settings of the project and the system are not read.
+// checkRetention: gemini deletes a session that was resumed in a later minute, unless the retention
+// is off (docs/internals/gemini.md; seen with 0.61.0). Settings of the project and the system are
+// not read.
 func checkRetention(a *app.App) setup.Check {
-	path := filepath.Join(cmp.Or(a.Getenv("GEMINI_CLI_HOME"), a.Getenv("HOME")), ".gemini", "settings.json")
+	path := filepath.Join(cmp.Or(a.Getenv("GEMINI_CLI_HOME"), a.Getenv("HOME")), ".gemini",
+		"settings.json")
 	var settings struct {
 		General struct {
 			SessionRetention struct{ Enabled *bool }
 		}
 	}
 	if text, err := os.ReadFile(path); err == nil {
-		_ = json.Unmarshal(text, &settings) // gemini's default applies to a file that cannot be read
+		// gemini's default applies to a file that cannot be read
+		_ = json.Unmarshal(text, &settings)
 	}
 	if on := settings.General.SessionRetention.Enabled; on != nil && !*on {
 		return setup.OK("gemini sessions", "gemini keeps its sessions (sessionRetention is off)")
 	}
 	return setup.Note("gemini sessions",
-		"gemini deletes a resumed session when another one starts in the hundredths of a second before the shim prevents it; the next call is then fresh",
+		"gemini deletes a resumed session when another one starts in the hundredths of a second "+
+			"before the shim prevents it; the next call is then fresh",
 		fmt.Sprintf(`to rule that out, write {"general": {"sessionRetention": {"enabled": false}}} into %s: no session is deleted then, however old`, a.Tilde(path)))
 }
 
@@ -107,27 +124,36 @@ func checkOrder(a *app.App, p binary.Place) []setup.Check {
 	}
 	checks := []setup.Check{setup.OK(p.Name+" on PATH", strings.Join(list, ", then "))}
 	if p.Wrapper {
-		checks = append(checks, setup.Note(p.Name+" wrapper", a.Tilde(p.Real)+" is a script that minds what is added to its arguments: its calls are passed through",
-			"have it look for options anywhere and exec "+p.Name+", or put it before the shims and have it run "+p.Name+" by its name"))
+		checks = append(checks, setup.Note(p.Name+" wrapper",
+			a.Tilde(p.Real)+" is a script that minds what is added to its arguments: its calls "+
+				"are passed through",
+			"have it look for options anywhere and exec "+p.Name+", or put it before the shims "+
+				"and have it run "+p.Name+" by its name"))
 	}
 	return checks
 }
 
-// bundledCLIs are where SDKs keep CLIs of their own, and how they are told to use another one. The patterns are relative to a project, or
-// to a virtual environment of Python.
+// bundledCLIs are where SDKs keep CLIs of their own, and how they are told to use another one. The
+// patterns are relative to a project, or to a virtual environment of Python.
 var bundledCLIs = []struct {
 	tool, pattern string
 	beside        string // another pattern that must be met, "" for none
 	fix           string
 	python        bool
 }{
-	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk-*/claude*", "", "pathToClaudeCodeExecutable: %q in the options of query()", false},
-	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk/cli.js", "", "pathToClaudeCodeExecutable: %q in the options of query()", false},
-	{"codex", "node_modules/@openai/codex-sdk/package.json", "", "new Codex({ codexPathOverride: %q })", false},
-	{"codex", "node_modules/ai-sdk-provider-codex-cli/package.json", "node_modules/@openai/codex/package.json", "codexPath: %q in the model's settings", false},
+	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk-*/claude*", "",
+		"pathToClaudeCodeExecutable: %q in the options of query()", false},
+	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk/cli.js", "",
+		"pathToClaudeCodeExecutable: %q in the options of query()", false},
+	{"codex", "node_modules/@openai/codex-sdk/package.json", "",
+		"new Codex({ codexPathOverride: %q })", false},
+	{"codex", "node_modules/ai-sdk-provider-codex-cli/package.json",
+		"node_modules/@openai/codex/package.json", "codexPath: %q in the model's settings", false},
 	{"claude", "lib/python3*/site-packages/claude_agent_sdk/_bundled/claude", "",
-		"pip install --force-reinstall --no-deps --no-binary claude-agent-sdk claude-agent-sdk, which has none, or ClaudeAgentOptions(cli_path=%q)", true},
-	{"codex", "lib/python3*/site-packages/openai_codex_sdk/vendor/*/codex/codex", "", `Codex({"codex_path_override": %q})`, true},
+		"pip install --force-reinstall --no-deps --no-binary claude-agent-sdk claude-agent-sdk, " +
+			"which has none, or ClaudeAgentOptions(cli_path=%q)", true},
+	{"codex", "lib/python3*/site-packages/openai_codex_sdk/vendor/*/codex/codex", "",
+		`Codex({"codex_path_override": %q})`, true},
 }
 
 // checkBundled reports the CLIs that SDKs in the working directory bundle: their calls bypass the
@@ -144,11 +170,13 @@ func checkBundled(a *app.App) (checks []setup.Check) {
 	for i, place := range places {
 		for _, b := range bundledCLIs {
 			found := findIn(place, b.pattern)
-			if b.python != (i > 0) || len(found) == 0 || b.beside != "" && len(findIn(place, b.beside)) == 0 {
+			if b.python != (i > 0) || len(found) == 0 ||
+				b.beside != "" && len(findIn(place, b.beside)) == 0 {
 				continue
 			}
 			checks = append(checks, setup.Note(b.tool+" in an SDK",
-				fmt.Sprintf("%s brings a %s of its own: calls through it bypass the shim", a.Tilde(found[0]), b.tool),
+				fmt.Sprintf("%s brings a %s of its own: calls through it bypass the shim",
+					a.Tilde(found[0]), b.tool),
 				fmt.Sprintf(b.fix, filepath.Join(setup.ShimDirectory(a), b.tool))))
 		}
 	}
@@ -161,8 +189,8 @@ func findIn(dir, pattern string) []string {
 	return found
 }
 
-// checkNpx looks at the shim of npx. Without that, calls by npx bypass the shims: it reports the tools that npx has a package of, in the
-// working directory or in the cache.
+// checkNpx looks at the shim of npx. Without that, calls by npx bypass the shims: it reports the
+// tools that npx has a package of, in the working directory or in the cache.
 func checkNpx(a *app.App) (checks []setup.Check) {
 	p := binary.Locate(a.Environ, a.Own, binary.Npx, "")
 	switch {
@@ -176,9 +204,12 @@ func checkNpx(a *app.App) (checks []setup.Check) {
 	for _, name := range rewrite.Names {
 		tool, _ := rewrite.Lookup(name)
 		for _, pack := range tool.Descriptor().Packages {
-			found := append(findIn(dir, "node_modules/"+pack), findIn(cache, "_npx/*/node_modules/"+pack)...)
+			found := append(findIn(dir, "node_modules/"+pack),
+				findIn(cache, "_npx/*/node_modules/"+pack)...)
 			if len(found) > 0 {
-				checks = append(checks, setup.Note(name+" by npx", a.Tilde(found[0])+" is what npx runs: its calls bypass the shim", "run shimctl setup --npx"))
+				checks = append(checks, setup.Note(name+" by npx",
+					a.Tilde(found[0])+" is what npx runs: its calls bypass the shim",
+					"run shimctl setup --npx"))
 				break
 			}
 		}

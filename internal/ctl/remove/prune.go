@@ -43,9 +43,8 @@ func PruneCommand(a *app.App) *cobra.Command {
 for each session why. [prune] in the configuration says what else is kept; --keep-within or --keep-last replaces
 keep_within, and keeps sessions that copies continued as long as others.
 
-With CHAIN, a name such as c12, a task with all its chains, or the start of a session's ID: removes all traces of it, the files
-of its sessions, its sessions, calls and names in the ledger and the log, and what a store that machines share has
-of it. The old content is overwritten.`,
+With CHAIN, a name such as c12, a task with all its chains, or the start of a session's ID: removes the files of its
+sessions, and all traces of it in the ledger, the log and a store that machines share. The old content is overwritten.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if kept := app.FirstChanged(c, "keep-within", "keep-last", "keep-history",
 				"superseded"); kept != "" && len(args) == 1 {

@@ -46,13 +46,16 @@ func openStored(a *app.App, l *ledger.Ledger, c ledger.ChainName) (*storedChain,
 	if a.Getenv("REPRISE_STORE") == "off" {
 		return nil, nil
 	}
-	return nil, app.WithHint(fmt.Errorf("chain c%d is in a store that is not configured here", c.ID),
-		"set REPRISE_STORE, its key and REPRISE_PROJECT as the calls have them; REPRISE_STORE=off changes this machine only")
+	return nil, app.WithHint(fmt.Errorf("chain c%d is in a store that is not configured here",
+		c.ID),
+		"set REPRISE_STORE, its key and REPRISE_PROJECT as the calls have them; "+
+			"REPRISE_STORE=off changes this machine only")
 }
 
 // onlyHere returns an error of the store, with what can be done without it.
 func onlyHere(failure error) error {
-	return app.WithHint(failure, app.HintFor(failure)+"; REPRISE_STORE=off changes this machine only")
+	return app.WithHint(failure, app.HintFor(
+		failure)+"; REPRISE_STORE=off changes this machine only")
 }
 
 func (s *storedChain) close() {
@@ -79,7 +82,8 @@ func (s *storedChain) forget(dry bool) (kept ledger.Kept, err error) {
 	}
 	kept, err = s.remote.Forget(context.Background(), s.name, s.now, dry)
 	if errors.Is(err, ledger.ErrInUse) {
-		return kept, app.WithHint(fmt.Errorf("prune in the store: %w", err), "reprise-store log says where it runs")
+		return kept, app.WithHint(fmt.Errorf("prune in the store: %w", err),
+			"reprise-store log says where it runs")
 	}
 	if err != nil {
 		err = onlyHere(app.StoreFailure("prune in the store", err, s.settings))

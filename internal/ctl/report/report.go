@@ -1,6 +1,7 @@
 // Package report writes one page about cost and saving, with three pictures.
 //
-// It never writes to the ledger. Invariant: a figure on the page is the figure that status and stats print.
+// It never writes to the ledger. Invariant: a figure on the page is the figure that status and
+// stats print.
 package report
 
 import (
@@ -59,12 +60,15 @@ func write(a *app.App, file string, flags app.FilterFlags) error {
 		if f != asked {
 			a.Stderr.Notice(app.LatestWords)
 		}
-		s, err := view.WithProgress(a.Stderr, "adding the calls up", func() (sums, error) { return read(l, f, r) })
+		s, err := view.WithProgress(a.Stderr, "adding the calls up", func() (sums, error) {
+			return read(l, f, r)
+		})
 		if err != nil {
 			return err
 		}
 		if calls = s.bill.Managed(); calls == 0 && asked != (history.Filter{}) {
-			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(f)), "shimctl log lists the last calls, shimctl stats --by day the days")
+			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(f)),
+				"shimctl log lists the last calls, shimctl stats --by day the days")
 		}
 		return page.Execute(&out, newContent(a, r, f, s))
 	})

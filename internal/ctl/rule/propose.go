@@ -52,8 +52,10 @@ type PastCall struct {
 var (
 	errPromptGone = errors.New("its prompt is not in the tool's own files any more")
 	errTyped      = errors.New("no program made it")
-	errNoTask     = errors.New("no line of the prompts tells the runs of its program apart, and each run made one call")
-	errMixes      = errors.New("a rule would give prompts that begin differently the same task and role")
+	errNoTask     = errors.New("no line of the prompts tells the runs of its program apart, and " +
+		"each run made one call")
+	errMixes = errors.New("a rule would give prompts that begin differently the same task " +
+		"and role")
 )
 
 // NamedBy is the error that a call has no proposal because a rule names calls like it by now.
@@ -67,7 +69,8 @@ type sentCall struct {
 	text string
 }
 
-// Propose returns the rule for a call's job, or why there is none. Without a name the rule has the name of the calling program.
+// Propose returns the rule for a call's job, or why there is none. Without a name the rule has the
+// name of the calling program.
 func Propose(a *app.App, l *ledger.Ledger, i ledger.Record, name string) (p Proposal, err error) {
 	switch {
 	case i.Rule != "":
@@ -95,7 +98,8 @@ func Propose(a *app.App, l *ledger.Ledger, i ledger.Record, name string) (p Prop
 	return propose(call, calls, name, l.Key())
 }
 
-// readCalls returns the fresh calls of a call's tool and directory with known prompts, the latest last.
+// readCalls returns the fresh calls of a call's tool and directory with known prompts, the latest
+// last.
 func readCalls(l *ledger.Ledger, i ledger.Record) (list []sentCall, err error) {
 	calls, err := l.FreshCalls(i.Started-proposedPeriod, i.Tool, i.Cwd)
 	if err != nil {
@@ -107,7 +111,8 @@ func readCalls(l *ledger.Ledger, i ledger.Record) (list []sentCall, err error) {
 			continue
 		}
 		f := prompt.New(text, l.Key()).Footprint()
-		if slices.Equal(f.Blocks[:f.Opening], c.Blocks[:c.Opening]) { // else the file has another prompt by now
+		// else the file has another prompt by now
+		if slices.Equal(f.Blocks[:f.Opening], c.Blocks[:c.Opening]) {
 			list = append(list, sentCall{*c, text})
 		}
 	}
@@ -115,14 +120,16 @@ func readCalls(l *ledger.Ledger, i ledger.Record) (list []sentCall, err error) {
 }
 
 func (c sentCall) subject(key prompt.Key) config.Subject {
-	return config.Subject{Tool: c.Tool, Cwd: c.Cwd, Prompt: c.text, Run: c.Run.Identity(), Env: func(string) string { return "" }, Digest: key.Name}
+	return config.Subject{Tool: c.Tool, Cwd: c.Cwd, Prompt: c.text, Run: c.Run.Identity(),
+		Env: func(string) string { return "" }, Digest: key.Name}
 }
 
 // begins returns the first line of the prompt without the numbers, which might count rounds.
 func (c sentCall) begins() string { return prompt.WithoutDigits(prompt.FirstLine(c.text)) }
 
-// propose returns a rule with that name for a call, given all calls of the tool and directory. The task is captured from the
-// prompt, or each run of the program is a job: a constant would make all later runs one job.
+// propose returns a rule with that name for a call, given all calls of the tool and directory. The
+// task is captured from the prompt, or each run of the program is a job: a constant would make all
+// later runs one job.
 func propose(call sentCall, calls []sentCall, name string, key prompt.Key) (p Proposal, err error) {
 	if call.Run.Name == "" {
 		return p, errTyped
@@ -136,27 +143,33 @@ func propose(call sentCall, calls []sentCall, name string, key prompt.Key) (p Pr
 		roles = []string{rolePattern}
 	}
 	if task := taskPattern(call, group); task != "" {
-		if p, err = makeRule(call, calls, name, append([]string{task}, roles...), "", key); !errors.Is(err, errMixes) {
+		if p, err = makeRule(call, calls, name, append([]string{task}, roles...), "",
+			key); !errors.Is(err, errMixes) {
 			return p, err
 		}
 	}
-	if !slices.ContainsFunc(calls, func(c sentCall) bool { return c.ID != call.ID && c.Run == call.Run }) {
+	if !slices.ContainsFunc(calls, func(c sentCall) bool {
+		return c.ID != call.ID && c.Run == call.Run
+	}) {
 		return p, errNoTask
 	}
 	return makeRule(call, calls, name, roles, "job = \"run\"\n", key)
 }
 
 // makeRule returns a rule with these patterns for the prompt, and with more lines.
-func makeRule(call sentCall, calls []sentCall, name string, patterns []string, more string, key prompt.Key) (p Proposal, err error) {
+func makeRule(call sentCall, calls []sentCall, name string, patterns []string, more string,
+	key prompt.Key) (p Proposal, err error) {
 	if len(patterns) > 0 {
 		more = "prompt = [" + strings.Join(view.Mapped(patterns, tomlText), ", ") + "]\n" + more
 	}
-	p.name, p.Text = name, fmt.Sprintf("# Made from call %d of %s.\n[[rule]]\nname = %s\ntool = %s\ncwd = %s\n%s", call.ID, strings.Map(func(r rune) rune {
-		if unprintable(r) {
-			return '?'
-		}
-		return r
-	}, call.Run.Name), tomlText(name), tomlText(call.Tool), tomlText(globText(call.Cwd)), more)
+	p.name, p.Text = name, fmt.Sprintf(
+		"# Made from call %d of %s.\n[[rule]]\nname = %s\ntool = %s\ncwd = %s\n%s", call.ID,
+		strings.Map(func(r rune) rune {
+			if unprintable(r) {
+				return '?'
+			}
+			return r
+		}, call.Run.Name), tomlText(name), tomlText(call.Tool), tomlText(globText(call.Cwd)), more)
 	if p.rules, err = config.ParseRules("rule", p.Text, ""); err != nil {
 		return p, err
 	}
@@ -164,9 +177,10 @@ func makeRule(call sentCall, calls []sentCall, name string, patterns []string, m
 	return p, err
 }
 
-// tryOn returns the calls that a rule matches. It is an error if the rule does not match the call that it was made from, or if
-// prompts that begin differently share task and role.
-func tryOn(r *config.Rule, from sentCall, calls []sentCall, key prompt.Key) (past []PastCall, err error) {
+// tryOn returns the calls that a rule matches. It is an error if the rule does not match the call
+// that it was made from, or if prompts that begin differently share task and role.
+func tryOn(r *config.Rule, from sentCall, calls []sentCall, key prompt.Key) (past []PastCall,
+	err error) {
 	begins := map[[2]string]string{}
 	var own PastCall
 	for _, c := range calls {
@@ -212,7 +226,8 @@ const (
 	maxLines = 20 // differing lines of each
 )
 
-// taskPattern captures what tells the runs of a program apart in the prompts of a group, "" if nothing does.
+// taskPattern captures what tells the runs of a program apart in the prompts of a group, "" if
+// nothing does.
 func taskPattern(call sentCall, group []sentCall) string {
 	others := slices.DeleteFunc(slices.Clone(group), func(c sentCall) bool {
 		return c.Run == call.Run || roleOf(c.text) != roleOf(call.text)
@@ -232,10 +247,11 @@ func taskPattern(call sentCall, group []sentCall) string {
 	return ""
 }
 
-// tellsRuns reports whether a pattern captures something in each prompt of a group that no other run of the program shares. Within a
-// run a value must come back, or it counts something.
+// tellsRuns reports whether a pattern captures something in each prompt of a group that no other
+// run of the program shares. Within a run a value must come back, or it counts something.
 func tellsRuns(pattern string, group []sentCall) bool {
-	of, times, values := map[string]decide.CallerProcess{}, map[string]int{}, map[decide.CallerProcess][]string{}
+	of, times, values := map[string]decide.CallerProcess{}, map[string]int{},
+		map[decide.CallerProcess][]string{}
 	compiled := regexp.MustCompile(pattern)
 	for _, c := range group {
 		found := compiled.FindStringSubmatch(c.text)
@@ -259,11 +275,12 @@ func tellsRuns(pattern string, group []sentCall) bool {
 	return len(values) > 1
 }
 
-// linePattern matches two lines by their common start and end, and captures the words between. It returns "" if no word at the
-// start identifies the line.
+// linePattern matches two lines by their common start and end, and captures the words between. It
+// returns "" if no word at the start identifies the line.
 func linePattern(a, b string) string {
 	const marks = " \t.,;:!?" // at the end
-	s, t := []rune(strings.TrimLeft(strings.TrimRight(a, marks), " \t")), []rune(strings.TrimLeft(strings.TrimRight(b, marks), " \t"))
+	s, t := []rune(strings.TrimLeft(strings.TrimRight(a, marks), " \t")),
+		[]rune(strings.TrimLeft(strings.TrimRight(b, marks), " \t"))
 	before, behind := 0, 0
 	for before < min(len(s), len(t)) && s[before] == t[before] {
 		before++
@@ -282,10 +299,12 @@ func linePattern(a, b string) string {
 		return ""
 	}
 	matches := regexp.QuoteMeta(start)
-	if role := roleOf(string(s)); role != "" && strings.Contains(start, role) { // the same line of another role
+	// the same line of another role
+	if role := roleOf(string(s)); role != "" && strings.Contains(start, role) {
 		matches = strings.Replace(matches, regexp.QuoteMeta(role), `\pL[\pL\pN -]*?`, 1)
 	}
-	return `(?m)^\s*` + matches + `(?P<task>\S.*?)` + regexp.QuoteMeta(string(s[len(s)-behind:])) + `[.,;:!?\s]*$`
+	return `(?m)^\s*` + matches + `(?P<task>\S.*?)` + regexp.QuoteMeta(string(s[len(s)-behind:])) +
+		`[.,;:!?\s]*$`
 }
 
 // inWord reports whether a character can be part of a name, which is captured as a whole.
@@ -321,7 +340,9 @@ func unprintable(r rune) bool { return r == unicode.ReplacementChar || unicode.I
 // tomlText writes a text as a value: a text with a backslash, as patterns have, in
 // single quotes where that can be.
 func tomlText(text string) string {
-	if strings.Contains(text, `\`) && !strings.ContainsFunc(text, func(r rune) bool { return r == '\'' || unprintable(r) }) {
+	if strings.Contains(text, `\`) && !strings.ContainsFunc(text, func(r rune) bool {
+		return r == '\'' || unprintable(r)
+	}) {
 		return "'" + text + "'"
 	}
 	var b bytes.Buffer

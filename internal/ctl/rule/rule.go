@@ -1,7 +1,7 @@
 // Package rule adds rules to the configuration, and makes one from a call.
 //
-// It never applies a rule to a running call. Invariant: a rule that it makes from a call captures the task from the prompt, and
-// the statements on past calls were found by the shim's own matching.
+// It never applies a rule to a running call. Invariant: a rule that it makes from a call captures
+// the task from the prompt, and the statements on past calls were found by the shim's own matching.
 package rule
 
 import (
@@ -57,9 +57,9 @@ func addCommand(a *app.App) *cobra.Command {
 		Long: `Adds the rules in FILE, - for stdin, to the end of the configuration file. It writes nothing if either has a mistake, or if
 there is a rule of that name.
 
---from makes a rule from a fresh call. The task is captured where a line of the prompts tells two runs of the calling program
-apart; elsewhere each run of the program is a job. The role is that in "You are the ROLE". --and makes a rule of the same name
-from a call with another template. Both show the past calls that the rules match, each with its task and role.`,
+--from makes a rule from a fresh call. The task is captured where a line of the prompts tells two runs of the calling
+program apart; elsewhere each run of the program is a job. --and makes a rule of the same name from a call with
+another template. Both show the past calls that the rules match.`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
 			case and != "" && from == "":
@@ -83,9 +83,10 @@ from a call with another template. Both show the past calls that the rules match
 	c.Flags().StringVar(&from, "from", "", "make a rule from `CALL`, a number")
 	c.Flags().StringVar(&and, "and", "", "with --from: make one more from `CALL`, of the same name")
 	for _, flag := range []string{"from", "and"} {
-		_ = c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-			return a.CompleteCall(c, nil, begun)
-		})
+		_ = c.RegisterFlagCompletionFunc(flag,
+			func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+				return a.CompleteCall(c, nil, begun)
+			})
 	}
 	return c
 }
@@ -99,7 +100,8 @@ type AddReport struct {
 	Past   []PastCall `json:"past_calls,omitempty" doc:"with --from: past calls that the rule matches"`
 }
 
-// runAddFrom adds the rule that a call and those like it suggest, and one more for calls like another one, unless that is "".
+// runAddFrom adds the rule that a call and those like it suggest, and one more for calls like
+// another one, unless that is "".
 func runAddFrom(a *app.App, from, and string, agreed app.Consent) error {
 	l, err := a.OpenOrEmpty()
 	if err != nil {
@@ -107,7 +109,9 @@ func runAddFrom(a *app.App, from, and string, agreed app.Consent) error {
 	}
 	defer l.Close()
 	var all Proposal
-	for _, call := range slices.DeleteFunc([]string{from, and}, func(call string) bool { return call == "" }) {
+	for _, call := range slices.DeleteFunc([]string{from, and}, func(call string) bool {
+		return call == ""
+	}) {
 		i, err := app.FindCall(l, call)
 		if err != nil {
 			return err
@@ -117,12 +121,14 @@ func runAddFrom(a *app.App, from, and string, agreed app.Consent) error {
 		}
 		p, err := Propose(a, l, i, all.name)
 		if err != nil {
-			if err = fmt.Errorf("make a rule from call %d: %w", i.ID, err); i.Task == "" && i.Rule == "" {
+			if err = fmt.Errorf("make a rule from call %d: %w", i.ID, err); i.Task == "" &&
+				i.Rule == "" {
 				err = app.WithHint(err, "without a rule: "+reason.NameTask)
 			}
 			return err
 		}
-		all = Proposal{p.name, strings.TrimPrefix(all.Text+"\n"+p.Text, "\n"), append(all.rules, p.rules...), append(all.past, p.past...)}
+		all = Proposal{p.name, strings.TrimPrefix(all.Text+"\n"+p.Text, "\n"),
+			append(all.rules, p.rules...), append(all.past, p.past...)}
 	}
 	return add(a, all.Text, all.rules, all.past, agreed)
 }
@@ -135,7 +141,8 @@ func runAdd(a *app.App, name string, agreed app.Consent) error {
 	}
 	for _, r := range rules {
 		if !r.NamesTask() && !r.Never {
-			a.Stderr.Notice(fmt.Sprintf("rule %s names no task: the prompts alone decide, as before", r.Name))
+			a.Stderr.Notice(fmt.Sprintf(
+				"rule %s names no task: the prompts alone decide, as before", r.Name))
 		}
 	}
 	return add(a, text, rules, nil, agreed)
@@ -147,7 +154,8 @@ func add(a *app.App, text string, rules []config.Rule, past []PastCall, agreed a
 	if err != nil {
 		return err
 	}
-	report := AddReport{Schema: "shimctl.rule.add/1", File: edit.File, Text: strings.TrimPrefix(edit.New, edit.Old), DryRun: agreed.Dry || !agreed.Yes,
+	report := AddReport{Schema: "shimctl.rule.add/1", File: edit.File,
+		Text: strings.TrimPrefix(edit.New, edit.Old), DryRun: agreed.Dry || !agreed.Yes,
 		Rules: view.Mapped(rules, func(r config.Rule) string { return r.Name }), Past: past}
 	if agreed.JSON {
 		err = a.Stdout.PrintJSON(report)
@@ -165,8 +173,8 @@ func add(a *app.App, text string, rules []config.Rule, past []PastCall, agreed a
 	return nil
 }
 
-// withRules returns the configuration file with a text of rules at the end. It refuses to change a file with mistakes, or
-// to make one.
+// withRules returns the configuration file with a text of rules at the end. It refuses to change a
+// file with mistakes, or to make one.
 func withRules(a *app.App, text string, rules []config.Rule) (edit textfile.Edit, err error) {
 	if edit, err = textfile.Config(a); err != nil {
 		return edit, err
@@ -177,7 +185,8 @@ func withRules(a *app.App, text string, rules []config.Rule) (edit textfile.Edit
 	}
 	for _, r := range rules {
 		if slices.ContainsFunc(before.Rules, func(o config.Rule) bool { return o.Name == r.Name }) {
-			return edit, app.WithHint(fmt.Errorf("%s already has a rule %q", a.Tilde(edit.File), r.Name), "give the new one another name: rules of one name share their tasks")
+			return edit, app.WithHint(fmt.Errorf("%s already has a rule %q", a.Tilde(edit.File),
+				r.Name), "give the new one another name: rules of one name share their tasks")
 		}
 	}
 	between := "\n\n"
@@ -189,7 +198,8 @@ func withRules(a *app.App, text string, rules []config.Rule) (edit textfile.Edit
 	}
 	edit.New = edit.Old + between + strings.Trim(text, "\n") + "\n"
 	if _, err := config.Parse(edit.File, edit.New, a.Getenv("HOME")); err != nil {
-		return edit, app.WithHint(fmt.Errorf("add the rules to %s: %w", a.Tilde(edit.File), err), "write your own rules as [[rule]] tables at the end of the file")
+		return edit, app.WithHint(fmt.Errorf("add the rules to %s: %w", a.Tilde(edit.File), err),
+			"write your own rules as [[rule]] tables at the end of the file")
 	}
 	return edit, nil
 }
@@ -203,7 +213,8 @@ func showAdded(a *app.App, r AddReport) {
 	fmt.Fprintln(a.Stdout)
 	t := view.NewTable("CALL", "TASK", "ROLE", "SAME JOB")
 	for _, c := range r.Past {
-		t.Add(view.IDCell(c.Call), view.TextCell(c.Task), view.TextCell(c.Role), view.TextCell(map[bool]string{true: "yes", false: "no"}[c.Same]))
+		t.Add(view.IDCell(c.Call), view.TextCell(c.Task), view.TextCell(c.Role),
+			view.TextCell(map[bool]string{true: "yes", false: "no"}[c.Same]))
 	}
 	t.Print(a.Stdout)
 }

@@ -12,13 +12,14 @@ import (
 	"reprise/shim/binary"
 )
 
-// hiding finds the start of an alias or a function of a tool, which a shell takes before it looks at PATH.
+// hiding finds the start of an alias or a function of a tool, which a shell takes before it looks
+// at PATH.
 const hiding = `(?:^|[;&{]|\bthen|\bdo)\s*(?:` +
 	`(?P<alias>alias)\s+(?:-\w+\s+)*NAME[= ]\s*(?P<value>"[^"]*"|'[^']*'|[^\s;]*)` +
 	`|NAME\s*\(\s*\)|function\s+(?:-\S+\s+)*NAME(?:$|[\s;(]))`
 
-// HidingChecks returns a problem for each alias or function in a start file that hides the shim of a tool. The text can
-// hold a key: no check shows it.
+// HidingChecks returns a problem for each alias or function in a start file that hides the shim of
+// a tool. The text can hold a key: no check shows it.
 func HidingChecks(a *app.App, shims string, p binary.Place) (checks []Check) {
 	pattern := regexp.MustCompile(strings.ReplaceAll(hiding, "NAME", p.Name))
 	for _, file := range StartFiles(a) {
@@ -29,22 +30,27 @@ func HidingChecks(a *app.App, shims string, p binary.Place) (checks []Check) {
 			if m == nil || strings.HasPrefix(strings.TrimSpace(line), "#") {
 				continue
 			}
-			kind, value, byPath := "a function", functionText(line[m[1]:], lines[i+1:]), regexp.MustCompile(
-				`(?:\b(?:command|exec|env)\s+|\\)`+p.Name+`\b`)
+			kind, value, byPath := "a function", functionText(line[m[1]:], lines[i+1:]),
+				regexp.MustCompile(
+					`(?:\b(?:command|exec|env)\s+|\\)`+p.Name+`\b`)
 			if group := pattern.SubexpIndex("value"); m[2*group] >= 0 {
-				kind, value, byPath = "an alias", line[m[2*group]:m[2*group+1]], regexp.MustCompile(`(?:^|[\s"'\\])`+p.Name+`\b`)
+				kind, value, byPath = "an alias", line[m[2*group]:m[2*group+1]],
+					regexp.MustCompile(`(?:^|[\s"'\\])`+p.Name+`\b`)
 			}
 			path := pathIn(value, p.Name, a.Getenv("HOME"))
-			if path == "" && byPath.MatchString(value) || path != "" && SameFile(path, filepath.Join(shims, p.Name)) {
+			if path == "" && byPath.MatchString(value) ||
+				path != "" && SameFile(path, filepath.Join(shims, p.Name)) {
 				continue
 			}
-			checks = append(checks, hidingCheck(a, p, fmt.Sprintf("%s (%s:%d)", kind, a.Tilde(file), i+1), path))
+			checks = append(checks, hidingCheck(a, p, fmt.Sprintf("%s (%s:%d)", kind, a.Tilde(file),
+				i+1), path))
 		}
 	}
 	return checks
 }
 
-// functionText returns the text of a function: the rest of the first line, and the lines up to the closing line.
+// functionText returns the text of a function: the rest of the first line, and the lines up to the
+// closing line.
 func functionText(first string, rest []string) string {
 	text := first
 	if strings.Contains(first, "}") {
@@ -59,10 +65,13 @@ func functionText(first string, rest []string) string {
 	return text
 }
 
-// pathIn returns the absolute path of a program of that name in the text of an alias or a function, "" for none.
+// pathIn returns the absolute path of a program of that name in the text of an alias or a function,
+// "" for none.
 func pathIn(text, name, home string) string {
 	text = strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(text)
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&<>`(){}", r) }) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
+		return strings.ContainsRune(" \t\n;|&<>`(){}", r)
+	}) {
 		for _, start := range []string{"~/", "$HOME/", "${HOME}/"} {
 			if rest, ok := strings.CutPrefix(word, start); ok {
 				word = filepath.Join(home, rest)
@@ -75,12 +84,15 @@ func pathIn(text, name, home string) string {
 	return ""
 }
 
-// hidingCheck advises how the name leads to the shim, and the shim to the binary that it stands for now.
+// hidingCheck advises how the name leads to the shim, and the shim to the binary that it stands for
+// now.
 func hidingCheck(a *app.App, p binary.Place, place, path string) Check {
 	c := Problem(p.Name+" in a shell", place+" hides the shim: what is typed never reaches it",
-		fmt.Sprintf("start %s there by its name (command %s in a function), not by a path", p.Name, p.Name))
+		fmt.Sprintf("start %s there by its name (command %s in a function), not by a path", p.Name,
+			p.Name))
 	if Runnable(path) && !SameFile(path, p.Real) {
-		c.Fix = "shimctl config set tool." + p.Name + ".path " + view.ShellQuote(a.Tilde(path)) + "; then " + c.Fix
+		c.Fix = "shimctl config set tool." + p.Name + ".path " + view.ShellQuote(a.Tilde(path)) +
+			"; then " + c.Fix
 	}
 	return c
 }

@@ -1,6 +1,8 @@
-// Package setup puts the shims first on PATH in the login shell, and finds the aliases and functions that hide them.
+// Package setup puts the shims first on PATH in the login shell, and finds the aliases and
+// functions that hide them.
 //
-// It reads start files and runs no shell. Invariant: it changes no line but its own, and --undo restores each byte.
+// It reads start files and runs no shell. Invariant: it changes no line but its own, and --undo
+// restores each byte.
 package setup
 
 import (
@@ -38,7 +40,8 @@ a shim, and leaves them to you.`,
 	}
 	c.Flags().StringSliceVar(&flags.tools, "tools", nil,
 		"the `TOOLS` to add shims of, with commas between (default: those installed)")
-	c.Flags().BoolVar(&flags.npx, "npx", false, "add a shim of npx, which leads its calls of tools to their shims")
+	c.Flags().BoolVar(&flags.npx, "npx", false,
+		"add a shim of npx, which leads its calls of tools to their shims")
 	flags.AddFlags(c)
 	c.Flags().BoolVar(&flags.undo, "undo", false, "remove the lines that setup added")
 	c.MarkFlagsMutuallyExclusive("undo", "tools")
@@ -66,23 +69,28 @@ type Change struct {
 	edit    textfile.Edit
 }
 
-const notCovered = "cron, systemd, CI and ssh HOST COMMAND do not read these files: put the directory first on PATH there. " +
+const notCovered = "cron, systemd, CI and ssh HOST COMMAND do not read these files: put the " +
+	"directory first on PATH there. " +
 	"Open a new terminal, and start editors again."
 
 func runSetup(a *app.App, flags setupFlags) error {
 	for _, tool := range flags.tools {
 		if !slices.Contains(rewrite.Names, tool) {
-			return app.Usage(fmt.Sprintf("%q is not a tool", tool), "one of "+strings.Join(rewrite.Names, ", "))
+			return app.Usage(fmt.Sprintf("%q is not a tool", tool),
+				"one of "+strings.Join(rewrite.Names, ", "))
 		}
 	}
 	if !filepath.IsAbs(a.Getenv("HOME")) {
-		return app.WithHint(errors.New("find the start files: HOME is not an absolute path"), "set HOME")
+		return app.WithHint(errors.New("find the start files: HOME is not an absolute path"),
+			"set HOME")
 	}
-	r := Report{Schema: "shimctl.setup/1", Shims: ShimDirectory(a), NewShims: []string{}, Changes: []Change{}, Checks: []Check{}}
+	r := Report{Schema: "shimctl.setup/1", Shims: ShimDirectory(a), NewShims: []string{},
+		Changes: []Change{}, Checks: []Check{}}
 	files := StartFiles(a)
 	if !flags.undo {
 		if len(ShimsIn(r.Shims)) == 0 {
-			return app.WithHint(fmt.Errorf("find the shims: there are none in %s", r.Shims), "install them first, with ./install.sh")
+			return app.WithHint(fmt.Errorf("find the shims: there are none in %s", r.Shims),
+				"install them first, with ./install.sh")
 		}
 		cfg, err := a.Config()
 		if err != nil {
@@ -99,7 +107,9 @@ func runSetup(a *app.App, flags setupFlags) error {
 		if flags.npx {
 			lacking = append(lacking, binary.Npx)
 		}
-		r.NewShims = slices.DeleteFunc(append(r.NewShims, lacking...), func(name string) bool { return hasShim(r.Shims, name) })
+		r.NewShims = slices.DeleteFunc(append(r.NewShims, lacking...), func(name string) bool {
+			return hasShim(r.Shims, name)
+		})
 		files = chosenFiles(a)
 	}
 	for _, file := range files {
@@ -151,7 +161,8 @@ func (r *Report) question() string {
 	return strings.Join(parts, " and ")
 }
 
-// write adds the shims and writes the files, in order. It stops at the first that cannot be written.
+// write adds the shims and writes the files, in order. It stops at the first that cannot be
+// written.
 func (r *Report) write(a *app.App, say bool) error {
 	if len(r.NewShims) > 0 {
 		if err := addShims(r.Shims, r.NewShims); err != nil {
@@ -160,7 +171,8 @@ func (r *Report) write(a *app.App, say bool) error {
 	}
 	for _, c := range r.Changes {
 		if err := c.edit.Write(); err != nil {
-			return app.WithHint(fmt.Errorf("write %s: %w", c.File, err), "change the line shown above by hand")
+			return app.WithHint(fmt.Errorf("write %s: %w", c.File, err),
+				"change the line shown above by hand")
 		}
 		verb := "wrote "
 		if c.Removed {

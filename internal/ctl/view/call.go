@@ -22,7 +22,8 @@ func PriceCell(p Sum) Cell {
 	return Cell{Human: p.Human(), Raw: ExactDollars(p.Nano), Right: true}
 }
 
-// DecisionCell returns a cell with the decision on a call, colored by the outcome. A person reads the class of the reason.
+// DecisionCell returns a cell with the decision on a call, colored by the outcome. A person reads
+// the class of the reason.
 func DecisionCell(i ledger.Record) Cell {
 	c := TextCell(Decision(i))
 	c.Human = string(i.Mode)
@@ -67,7 +68,8 @@ func ContextCell(c rewrite.Context) Cell {
 		return UnknownCell()
 	}
 	percent := (100*c.Used + c.Limit/2) / c.Limit
-	shown := Cell{Human: fmt.Sprintf("%d %%", percent), Raw: fmt.Sprintf("%d%%", percent), Right: true}
+	shown := Cell{Human: fmt.Sprintf("%d %%", percent), Raw: fmt.Sprintf("%d%%", percent),
+		Right: true}
 	switch {
 	case percent >= 80:
 		return shown.As(Bad)
@@ -111,7 +113,8 @@ func Newest(c history.ChainRow) history.SessionRow {
 	return c.Sessions[0]
 }
 
-// ChainName returns a name that people know: the task, or else the directory and when the chain began.
+// ChainName returns a name that people know: the task, or else the directory and when the chain
+// began.
 func ChainName(task, role, cwd string, created decide.Millis) string {
 	name := filepath.Base(cwd) + ", " + created.Time().Format("2 Jan 15:04")
 	if task != "" {

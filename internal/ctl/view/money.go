@@ -28,15 +28,16 @@ type Sum struct {
 	Known     bool
 	estimated bool  // from a price list; the tool reported none
 	Nano      int64 // at least
-	Most      int64 // if some requests might have been billed at the rates for long prompts, or else nano
+	// if some requests might have been billed at the rates for long prompts, or else nano
+	Most int64
 }
 
 func (s Sum) Plus(t Sum) Sum {
 	return Sum{s.Known || t.Known, s.estimated || t.estimated, s.Nano + t.Nano, s.Most + t.Most}
 }
 
-// CallCost returns the cost of a call: the tool's own figure, or else the cost of the tokens at list
-// price.
+// CallCost returns the cost of a call: the tool's own figure, or else the cost of the tokens at
+// list price.
 func CallCost(t *prices.List, i ledger.Record) Sum {
 	if i.Cost.Valid {
 		return Sum{Known: true, Nano: i.Cost.Int64, Most: i.Cost.Int64}
@@ -44,7 +45,8 @@ func CallCost(t *prices.List, i ledger.Record) Sum {
 	if !i.Input.Valid {
 		return Sum{}
 	}
-	u := prices.Usage{Input: i.Input.Int64, Cached: i.CacheRead.Int64, Write: i.CacheWrite.Int64, Output: i.Output.Int64}
+	u := prices.Usage{Input: i.Input.Int64, Cached: i.CacheRead.Int64, Write: i.CacheWrite.Int64,
+		Output: i.Output.Int64}
 	p, ok := t.Find(i.Model, i.Started.Time())
 	if !ok {
 		return Sum{}
@@ -75,23 +77,24 @@ func (r Reporter) Bill(slices []history.Slice) (b Bill) {
 
 // A Bill adds up what many managed calls cost.
 type Bill struct {
-	Resumed   int64            `json:"resumed" doc:"resumed calls"`
-	Forked    int64            `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
-	Fresh     int64            `json:"fresh" doc:"fresh calls"`
-	Input     int64            `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
-	Cached    int64            `json:"cache_read_tokens" doc:"tokens read from the cache"`
-	Write     int64            `json:"cache_write_tokens" doc:"tokens written to the cache"`
-	Output    int64            `json:"output_tokens" doc:"tokens that the model wrote"`
-	Uncounted int64            `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
-	NotKnown  int64            `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
-	Observed  int64            `json:"-"` // calls whose session the caller managed; not in any other number
-	Never     int64            `json:"-"` // of the fresh ones, those that a rule makes independent
-	Asked     int64            `json:"-"` // bytes of the callers' prompts
-	Sent      int64            `json:"-"` // bytes of what the models were sent
-	Total     Sum              `json:"-"`
-	Unlisted  map[string]int64 `json:"-"` // calls that lack nothing but their model's list price
-	byTool    int64            // calls with a price that the tool reported
-	byList    int64            // calls with tokens priced by the list
+	Resumed   int64 `json:"resumed" doc:"resumed calls"`
+	Forked    int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	Fresh     int64 `json:"fresh" doc:"fresh calls"`
+	Input     int64 `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	Cached    int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	Write     int64 `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output    int64 `json:"output_tokens" doc:"tokens that the model wrote"`
+	Uncounted int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
+	NotKnown  int64 `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
+	// calls whose session the caller managed; not in any other number
+	Observed int64            `json:"-"`
+	Never    int64            `json:"-"` // of the fresh ones, those that a rule makes independent
+	Asked    int64            `json:"-"` // bytes of the callers' prompts
+	Sent     int64            `json:"-"` // bytes of what the models were sent
+	Total    Sum              `json:"-"`
+	Unlisted map[string]int64 `json:"-"` // calls that lack nothing but their model's list price
+	byTool   int64            // calls with a price that the tool reported
+	byList   int64            // calls with tokens priced by the list
 }
 
 func (b *Bill) Add(t *prices.List, s history.Slice) {
@@ -110,7 +113,8 @@ func (b *Bill) Add(t *prices.List, s history.Slice) {
 		b.Never += s.Calls
 	}
 	b.Asked, b.Sent = b.Asked+s.PromptBytes, b.Sent+s.SentBytes
-	b.Input, b.Cached, b.Write, b.Output = b.Input+s.Input, b.Cached+s.CacheRead, b.Write+s.CacheWrite, b.Output+s.Output
+	b.Input, b.Cached, b.Write, b.Output = b.Input+s.Input, b.Cached+s.CacheRead,
+		b.Write+s.CacheWrite, b.Output+s.Output
 	if !s.Counted {
 		b.Uncounted += s.Calls
 	}
@@ -152,7 +156,8 @@ func costOfAll(t *prices.List, s history.Slice) Sum {
 	if !ok {
 		return Sum{}
 	}
-	return ListPrice(p, prices.Usage{Input: s.Input, Cached: s.CacheRead, Write: s.CacheWrite, Output: s.Output}, s.Long)
+	return ListPrice(p, prices.Usage{Input: s.Input, Cached: s.CacheRead, Write: s.CacheWrite,
+		Output: s.Output}, s.Long)
 }
 
 // ListPrice returns the cost of a slice's calls at list price. It is not known where some of them
@@ -193,7 +198,9 @@ func (b *Bill) Source() string {
 }
 
 // CacheRate is the share of the models' input that came from the cache.
-func CacheRate(g history.Group) Number { return Rate(g.CacheRead, g.Input+g.CacheRead+g.CacheWrite) }
+func CacheRate(g history.Group) Number {
+	return Rate(g.CacheRead, g.Input+g.CacheRead+g.CacheWrite)
+}
 
 // TokensPerSession counts every token, read or written, whatever it costs.
 func TokensPerSession(g history.Group) Number {

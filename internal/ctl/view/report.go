@@ -10,8 +10,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// The JSON of several commands. A field is never renamed and never changes the
-// meaning within a schema; new ones can come. docs/reference/shimctl.schema.json is made from the doc tags.
+// The JSON of several commands. A field is never renamed and never changes the meaning within a
+// schema; new ones can come. docs/reference/shimctl.schema.json is made from the doc tags.
 
 type ChainReport struct {
 	ID        int64           `json:"id" doc:"its number"`
@@ -28,7 +28,8 @@ type ChainReport struct {
 }
 
 func (r Reporter) Chain(c history.ChainRow) ChainReport {
-	return ChainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task, Role: RoleName(c.Role), Created: c.Created.Time(),
+	return ChainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task,
+		Role: RoleName(c.Role), Created: c.Created.Time(),
 		Updated: c.Updated.Time(), Calls: c.Calls, Resumed: c.Resumed, Last: r.Call(c.Last),
 		Sessions: Mapped(c.Sessions, SessionJSON)}
 }
@@ -43,7 +44,8 @@ type SessionReport struct {
 }
 
 func SessionJSON(s history.SessionRow) SessionReport {
-	return SessionReport{s, s.Context.Used, nonZero(s.Context.Limit), s.Created.Time(), s.LastUsed.Time()}
+	return SessionReport{s, s.Context.Used, nonZero(s.Context.Limit), s.Created.Time(),
+		s.LastUsed.Time()}
 }
 
 // A CallReport is a call with the facts that follow from the record.
@@ -86,7 +88,8 @@ func (r Reporter) Call(i ledger.Record) CallReport {
 		source = "list"
 	}
 	i.Role = RoleName(i.Role)
-	report := CallReport{Record: i, Class: cmp.Or(i.FellBack, i.Reason).Class(), Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Run().Name,
+	report := CallReport{Record: i, Class: cmp.Or(i.FellBack, i.Reason).Class(),
+		Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Run().Name,
 		Proof: i.Proof.Sentences(), MoneyReport: MoneyJSON(cost, source)}
 	if i.Outcome != "" {
 		report.Outcome = &i.Outcome

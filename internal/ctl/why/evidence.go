@@ -70,10 +70,13 @@ func readWhyFacts(l *ledger.Ledger, i ledger.Record) (f whyFacts, err error) {
 	return f, nil
 }
 
-// evidence returns the ledger's facts behind the decision on a call, in sentences, and the main ones among them.
+// evidence returns the ledger's facts behind the decision on a call, in sentences, and the main
+// ones among them.
 func evidence(a *app.App, i ledger.Record, f whyFacts) (said, main []string) {
 	said = []string{}
-	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
+	say := func(format string, values ...any) {
+		said = append(said, fmt.Sprintf(format, values...))
+	}
 	stress := func(format string, values ...any) {
 		say(format, values...)
 		main = append(main, said[len(said)-1])
@@ -89,7 +92,8 @@ func evidence(a *app.App, i ledger.Record, f whyFacts) (said, main []string) {
 	case proof != decide.Proof{}:
 		say("Its task has no name, but this shows that it continues the session's work:")
 	case i.Reason == reason.Extends:
-		say("Its task has no name, but it repeats the session's prompt, and unnamed was \"extends\".")
+		say("Its task has no name, but it repeats the session's prompt, and unnamed was " +
+			"\"extends\".")
 	}
 	for _, fact := range i.Proof.Sentences() {
 		said = append(said, view.Sentence(fact))
@@ -97,9 +101,11 @@ func evidence(a *app.App, i ledger.Record, f whyFacts) (said, main []string) {
 	switch {
 	case i.Reason != reason.NoEvidence:
 	case proof != decide.Proof{} && i.Proof.Caller == "":
-		stress("Both calls were typed by hand, or made by two runs of a program: made by one run of a script, they count as one job.")
+		stress("Both calls were typed by hand, or made by two runs of a program: made by one " +
+			"run of a script, they count as one job.")
 	case i.Proof.Caller != "":
-		stress("The session changed no file that still lies as it left it, and the prompt shows neither its answer nor a log of its work.")
+		stress("The session changed no file that still lies as it left it, and the prompt shows " +
+			"neither its answer nor a log of its work.")
 	}
 	if i.Unshared != "" {
 		say("Other machines cannot go on with it: %s.", i.Unshared)
@@ -123,12 +129,14 @@ func evidence(a *app.App, i ledger.Record, f whyFacts) (said, main []string) {
 	case f.ended != nil:
 		stress("Call %d before it ended badly: %s.", f.ended.ID, endWords(*f.ended))
 	}
-	if last := f.last; last != nil && i.Mode.Continues() && last.ResumedFrom == i.ResumedFrom && last.Outcome != "ok" {
+	if last := f.last; last != nil && i.Mode.Continues() && last.ResumedFrom == i.ResumedFrom &&
+		last.Outcome != "ok" {
 		how := "ended thus: " + view.OutcomeCell(*last).Human
 		if last.Outcome == "" {
 			how = "is still running"
 		}
-		say("Call %d before it continued the same session, and %s. Nothing of that call is in this one.", last.ID, how)
+		say("Call %d before it continued the same session, and %s. Nothing of that call is in "+
+			"this one.", last.ID, how)
 	}
 	if i.Rule != "" {
 		say("Rule %s matched.", i.Rule)
@@ -144,7 +152,8 @@ func evidence(a *app.App, i ledger.Record, f whyFacts) (said, main []string) {
 	return said, main
 }
 
-// endOf returns the reason that a call's end is for a later call of the session to be fresh, "" if it is none.
+// endOf returns the reason that a call's end is for a later call of the session to be fresh, "" if
+// it is none.
 func endOf(i ledger.Record) reason.Code {
 	switch {
 	case i.Outcome == "failed" && i.SessionWhy != reason.TurnLimit:
@@ -163,7 +172,8 @@ func endedSo(why reason.Code, i ledger.Record) bool {
 	return end != "" && (end == why || end == reason.PreviousFailed && why == reason.SessionDead)
 }
 
-// EndedSo returns the latest call of a chain with an end that is behind a reason, 0 if there is none.
+// EndedSo returns the latest call of a chain with an end that is behind a reason, 0 if there is
+// none.
 func EndedSo(l *ledger.Ledger, chain int64, why reason.Code) (call int64, err error) {
 	calls, err := history.LatestCalls(l, history.Wanted{Filter: history.Filter{Chain: chain}})
 	for _, c := range calls {
@@ -202,27 +212,37 @@ func (f whyFacts) measured(i ledger.Record) Measures {
 	if f.before == nil {
 		return Measures{}
 	}
-	since := func(m decide.Millis) time.Duration { return time.Duration(i.Started-m) * time.Millisecond }
-	return Measures{true, since(f.before.LastUsed), since(f.before.Created), f.before.Context, SessionModel(*f.before), f.failed}
+	since := func(m decide.Millis) time.Duration {
+		return time.Duration(i.Started-m) * time.Millisecond
+	}
+	return Measures{true, since(f.before.LastUsed), since(f.before.Created), f.before.Context,
+		SessionModel(*f.before), f.failed}
 }
 
-// sessionEvidence compares a call with the session that it would have resumed. Limits are those that hold now.
+// sessionEvidence compares a call with the session that it would have resumed. Limits are those
+// that hold now.
 func sessionEvidence(a *app.App, i ledger.Record, f whyFacts) (said []string) {
 	cfg := a.Configured()
 	policy, m := RulePolicy(cfg, i.Rule), f.measured(i)
-	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
+	say := func(format string, values ...any) {
+		said = append(said, fmt.Sprintf(format, values...))
+	}
 	switch i.Reason {
 	case reason.Idle:
 		if m.Idle >= 0 { // it has not been used since
-			say("The session had been idle for %s; ttl is %s now.", view.Duration(m.Idle), view.Duration(policy.TTL))
+			say("The session had been idle for %s; ttl is %s now.", view.Duration(m.Idle),
+				view.Duration(policy.TTL))
 		}
 	case reason.TooOld:
-		say("The session had been started %s before; max_age is %s now.", view.Duration(m.Age), view.Duration(policy.MaxAge))
+		say("The session had been started %s before; max_age is %s now.", view.Duration(m.Age),
+			view.Duration(policy.MaxAge))
 	case reason.ContextFull:
 		window, why := contextWindow(m.Context, m.Model)
-		say("The session had used %s of %s tokens of context%s; context_limit is %g now.", view.Thousands(m.Context.Used), view.Thousands(window), why, cfg.ContextLimit)
+		say("The session had used %s of %s tokens of context%s; context_limit is %g now.",
+			view.Thousands(m.Context.Used), view.Thousands(window), why, cfg.ContextLimit)
 	case reason.ModelChanged:
-		say("The session was asked for %s, the call asked for %s.", modelWords(f.before.Model), modelWords(f.session.Model))
+		say("The session was asked for %s, the call asked for %s.", modelWords(f.before.Model),
+			modelWords(f.session.Model))
 	case reason.RuntimeChanged:
 		if was, is := f.before.Version, f.session.Version; was != "" && is != "" && was != is {
 			say("The version was %s, and %s afterwards.", was, is)

@@ -12,7 +12,8 @@ import (
 	"reprise/shim/binary"
 )
 
-// Untested says that a version of a tool is newer than all tested ones, and for how long it has been installed, "" if it is not.
+// Untested says that a version of a tool is newer than all tested ones, and for how long it has
+// been installed, "" if it is not.
 func Untested(tool, version, path string, now time.Time) string {
 	list := tested.Own().Tool(tool)
 	if version == "" || list.Version() == "" || tested.Compare(version, list.Version()) <= 0 {
@@ -22,7 +23,8 @@ func Untested(tool, version, path string, now time.Time) string {
 	if info, err := os.Stat(path); err == nil {
 		age = ", " + view.Count(int64(max(0, now.Sub(info.ModTime()).Hours()/24)), "day") + " old"
 	}
-	return fmt.Sprintf("%s is not tested yet%s; the newest tested version is %s", version, age, list.Version())
+	return fmt.Sprintf("%s is not tested yet%s; the newest tested version is %s", version, age,
+		list.Version())
 }
 
 // A VersionNote is about an installed version of a tool that the shim can do less with.
@@ -39,7 +41,8 @@ func Versions(l *ledger.Ledger) (notes []VersionNote, err error) {
 		if r.Refuses {
 			does = "fails with the options that the shim adds: its calls run as they were written"
 		}
-		notes = append(notes, VersionNote{r.Tool, strings.TrimSpace(r.Tool+" "+r.Version) + " " + does, "use a version that was tried, or update reprise"})
+		notes = append(notes, VersionNote{r.Tool, strings.TrimSpace(r.Tool+" "+r.Version) + " " +
+			does, "use a version that was tried, or update reprise"})
 	}
 	return notes, err
 }

@@ -1,7 +1,7 @@
 // Package why explains a call: the decision, the evidence, and a way to change it.
 //
-// It never decides: the facts were recorded at the call. Invariant: an advice is given only if it can be typed and
-// keeps the promise of the sentence.
+// It never decides: the facts were recorded at the call. Invariant: an advice is given only if it
+// can be typed and keeps the promise of the sentence.
 package why
 
 import (
@@ -26,7 +26,8 @@ import (
 func Command(a *app.App) *cobra.Command {
 	var asJSON, all bool
 	c := &cobra.Command{
-		Use: "why [CALL|REASON|-- TOOL ARGUMENT...]", Short: "explain the last decision, or another one",
+		Use:   "why [CALL|REASON|-- TOOL ARGUMENT...]",
+		Short: "explain the last decision, or another one",
 		Long: `Explains a call in three lines: the decision, the reason, and advice if any. With --all, and in a pipe: the evidence
 too. REASON stands for the last call that has it, also for calls that were passed through.
 
@@ -38,7 +39,8 @@ difference, both are shown.`,
 			case c.ArgsLenAtDash() < 0:
 				return app.AtMostOne("call")(c, args)
 			case c.ArgsLenAtDash() > 0 || len(args) == 0:
-				return app.Usage("why takes either a call that was made, or -- and one that is not", "shimctl why -- claude -p \"...\"")
+				return app.Usage("why takes either a call that was made, or -- and one that is not",
+					"shimctl why -- claude -p \"...\"")
 			}
 			return nil
 		},
@@ -54,7 +56,8 @@ difference, both are shown.`,
 	c.Flags().BoolVar(&all, "all", false, "print all of it")
 	app.JSONFlag(c, &asJSON, "shimctl.why/1")
 	c.Flags().Lookup("json").Usage += ", after -- shimctl.plan/1"
-	c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string,
+		cobra.ShellCompDirective) {
 		calls, directive := a.CompleteCall(c, args, begun)
 		if len(args) == 0 {
 			calls = append(calls, app.ReasonCompletions()...)
@@ -112,7 +115,8 @@ func explain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, all, as
 	return nil
 }
 
-// Find explains the call that a number or a reason leads to, "" to the last one. If there is none, the report is empty.
+// Find explains the call that a number or a reason leads to, "" to the last one. If there is none,
+// the report is empty.
 func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, error) {
 	if _, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); err == nil {
 		i, err := app.FindCall(l, name)
@@ -125,7 +129,8 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 	if err := app.CheckReason(reason); err != nil {
 		return nil, err
 	}
-	calls, err := history.LatestCalls(l, history.Wanted{Limit: 1, Filter: history.Filter{Reason: reason}})
+	calls, err := history.LatestCalls(l,
+		history.Wanted{Limit: 1, Filter: history.Filter{Reason: reason}})
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +139,8 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 		return nil, err
 	}
 	for _, p := range PassthroughReports(rows) {
-		if (reason == "" || p.Reason == reason) && (len(calls) == 0 || p.Last.After(calls[0].Started.Time())) {
+		if (reason == "" || p.Reason == reason) &&
+			(len(calls) == 0 || p.Last.After(calls[0].Started.Time())) {
 			return Passed(a, p), nil
 		}
 	}
@@ -151,7 +157,8 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 
 // newWhy returns a report with the facts of all calls that have this reason.
 func newWhy(cfg config.Config, d Case) *Report {
-	return &Report{Schema: "shimctl.why/1", Reason: d.Reason, Evidence: []string{}, AdviceReport: Advise(cfg, d)}
+	return &Report{Schema: "shimctl.why/1", Reason: d.Reason, Evidence: []string{},
+		AdviceReport: Advise(cfg, d)}
 }
 
 // paragraph returns the whole explanation; the decision comes first.
@@ -176,7 +183,8 @@ func (w *Report) settingWords() string {
 	case w.Setting == "":
 		return ""
 	case w.Command == reason.NameTask, strings.HasPrefix(w.Command, "shimctl rule add "):
-		return fmt.Sprintf("Another way, for all such calls: %s in %sthe configuration file.", w.Setting, w.rule)
+		return fmt.Sprintf("Another way, for all such calls: %s in %sthe configuration file.",
+			w.Setting, w.rule)
 	}
 	return fmt.Sprintf("In %sthe configuration file, %s does this.", w.rule, w.Setting)
 }
@@ -208,8 +216,10 @@ func Passed(a *app.App, p PassthroughReport) *Report {
 		w.main = append(w.main, "The last time: "+a.TildeIn(p.Detail)+".")
 		w.Evidence = append(w.Evidence, w.main...)
 	}
-	w.Evidence = append(w.Evidence, fmt.Sprintf("%s, the last %s in %s.", view.Count(p.Calls, "such call"), a.WhenWords(p.Last), a.Tilde(p.Directories[0])))
-	w.Text = w.paragraph(fmt.Sprintf("The last call of %s was passed through: the real binary replaced the shim.", strings.Join(p.Tools, " and ")))
+	w.Evidence = append(w.Evidence, fmt.Sprintf("%s, the last %s in %s.",
+		view.Count(p.Calls, "such call"), a.WhenWords(p.Last), a.Tilde(p.Directories[0])))
+	w.Text = w.paragraph(fmt.Sprintf("The last call of %s was passed through: the real binary "+
+		"replaced the shim.", strings.Join(p.Tools, " and ")))
 	return w
 }
 
@@ -220,8 +230,10 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Record) (*Repo
 		return nil, err
 	}
 	cfg := a.Configured()
-	d := Case{Reason: cmp.Or(i.FellBack, i.Reason), Detail: i.Detail, Made: true, Rule: i.Rule, Task: facts.chain.Task,
-		Chain: i.Chain, Bytes: facts.session.BaseBytes, End: endOf(i), Continues: i.FellBack == "" && i.Mode.Continues()}
+	d := Case{Reason: cmp.Or(i.FellBack, i.Reason), Detail: i.Detail, Made: true, Rule: i.Rule,
+		Task:  facts.chain.Task,
+		Chain: i.Chain, Bytes: facts.session.BaseBytes, End: endOf(i),
+		Continues: i.FellBack == "" && i.Mode.Continues()}
 	switch {
 	case facts.ended != nil:
 		d.Before = facts.ended.ID
@@ -235,7 +247,8 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Record) (*Repo
 		return nil, err
 	}
 	w := newWhy(cfg, d)
-	if d.Reason == reason.SessionDead && i.FellBack == "" && i.Detail != "" { // the detail says what killed it
+	// the detail says what killed it
+	if d.Reason == reason.SessionDead && i.FellBack == "" && i.Detail != "" {
 		d.Reason = i.Detail
 		w.AdviceReport = Advise(cfg, d)
 		w.Meaning = view.MeaningOf(i.Reason)
@@ -247,17 +260,21 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Record) (*Repo
 		w.main = append(w.main, view.Sentence("now "+wrong))
 		w.Evidence = append(w.Evidence, view.Sentence("now "+wrong))
 	}
-	if key, _, _ := strings.Cut(w.Setting, " = "); config.IsRuled(key) && RulePolicy(cfg, i.Rule) != cfg.Policy {
+	if key, _, _ := strings.Cut(w.Setting, " = "); config.IsRuled(key) &&
+		RulePolicy(cfg, i.Rule) != cfg.Policy {
 		w.rule = fmt.Sprintf("rule %s of ", i.Rule)
 	}
-	if changed := d.Reason == reason.BaseChanged && d.Task == ""; w.Command == reason.NameTask || changed {
+	if changed := d.Reason == reason.BaseChanged && d.Task == ""; w.Command == reason.NameTask ||
+		changed {
 		p, err := rule.Propose(a, l, i, "")
 		named := rule.NamedBy("")
 		switch {
-		case err == nil && changed && !p.CapturesTask(): // each run is a job, which does not continue a changed base
+		// each run is a job, which does not continue a changed base
+		case err == nil && changed && !p.CapturesTask():
 		case err == nil:
 			w.Command = fmt.Sprintf("shimctl rule add --from %d", i.ID)
-			w.Evidence = append(w.Evidence, "Calls like it can be named by a rule, which the command shows first.")
+			w.Evidence = append(w.Evidence, "Calls like it can be named by a rule, which the "+
+				"command shows first.")
 		case errors.As(err, &named):
 			w.Set("")
 			w.Advice = "Nothing needs to be done: " + named.Error()
@@ -278,7 +295,8 @@ func heldOut(l *ledger.Ledger, i ledger.Record, holdOut float64) (bool, error) {
 
 // decided names the decision on a call.
 func decided(a *app.App, i ledger.Record, f whyFacts) string {
-	call := fmt.Sprintf("Call %d (%s in %s, %s)", i.ID, i.Tool, a.Tilde(i.Cwd), a.WhenWords(i.Started.Time()))
+	call := fmt.Sprintf("Call %d (%s in %s, %s)", i.ID, i.Tool, a.Tilde(i.Cwd),
+		a.WhenWords(i.Started.Time()))
 	session := view.SessionCell(i.ResumedFrom).Human
 	chain := fmt.Sprintf("chain c%d", i.Chain)
 	if f.chain.Task != "" {
@@ -289,11 +307,13 @@ func decided(a *app.App, i ledger.Record, f whyFacts) string {
 	}
 	switch {
 	case i.FellBack != "":
-		return fmt.Sprintf("%s was to resume session %s of %s, but the tool refused: it ran again in a new session.", call, session, chain)
+		return fmt.Sprintf("%s was to resume session %s of %s, but the tool refused: it ran "+
+			"again in a new session.", call, session, chain)
 	case i.Mode == rewrite.Resume:
 		return fmt.Sprintf("%s resumed session %s of %s.", call, session, chain)
 	case i.Mode == rewrite.Fork:
-		return fmt.Sprintf("%s continued a copy of session %s of %s, which ends where our last run ended.", call, session, chain)
+		return fmt.Sprintf("%s continued a copy of session %s of %s, which ends where our last "+
+			"run ended.", call, session, chain)
 	case i.Mode == rewrite.Observe:
 		return call + " was passed through, and only observed."
 	case i.Chain == 0:

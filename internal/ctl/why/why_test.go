@@ -16,7 +16,8 @@ import (
 )
 
 func silent() *app.App {
-	return &app.App{Stdout: view.Screen{Writer: io.Discard}, Stderr: view.Screen{Writer: io.Discard}, Now: time.Now()}
+	return &app.App{Stdout: view.Screen{Writer: io.Discard},
+		Stderr: view.Screen{Writer: io.Discard}, Now: time.Now()}
 }
 
 // A session is dead for another reason, and that one can be changed.
@@ -26,8 +27,10 @@ func TestWhyOfADeadSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	w, err := Call(silent(), l, view.Reporter{}, ledger.Record{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.SessionDead, Detail: reason.RefusedContext})
-	if err != nil || w.Setting != view.AdviceFor(reason.RefusedContext, 0, 0).Setting || !strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
+	w, err := Call(silent(), l, view.Reporter{}, ledger.Record{Tool: "claude", Mode: rewrite.Fresh,
+		Reason: reason.SessionDead, Detail: reason.RefusedContext})
+	if err != nil || w.Setting != view.AdviceFor(reason.RefusedContext, 0, 0).Setting ||
+		!strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
 		t.Errorf("%+v, %v", w, err)
 	}
 }
@@ -47,10 +50,13 @@ func TestThreeLines(t *testing.T) {
 		want    []string
 	}{
 		{reason.SettingsChanged, []string{"--model", "MAX_TOKENS"}, rewrite.Fresh, []string{
-			"got a new session", ": system prompt, tools, permissions, MCP servers, variables. What changed: --model, MAX_TOKENS.", "Make all calls",
+			"got a new session", ": system prompt, tools, permissions, MCP servers, variables. " +
+				"What changed: --model, MAX_TOKENS.", "Make all calls",
 		}},
-		{reason.Extends, nil, rewrite.Resume, []string{"resumed session", "Reason extends: the prompt repeats everything"}},
-		{reason.Idle, nil, rewrite.Fresh, []string{"got a new session", "Reason idle: ", ": shimctl config set ttl "}},
+		{reason.Extends, nil, rewrite.Resume,
+			[]string{"resumed session", "Reason extends: the prompt repeats everything"}},
+		{reason.Idle, nil, rewrite.Fresh, []string{"got a new session", "Reason idle: ",
+			": shimctl config set ttl "}},
 	} {
 		call.Reason, call.Changed, call.Mode = row.reason, row.changed, row.mode
 		w, err := Call(silent(), l, view.Reporter{}, call)
@@ -83,11 +89,13 @@ func TestWhySettingsSuffice(t *testing.T) {
 		}
 	}
 	m.Context.Used = 200_001
-	if got, _, known := limitSetting(config.Default(), Case{Reason: reason.ContextFull, Measures: m}); got != "" || !known {
+	if got, _, known := limitSetting(config.Default(),
+		Case{Reason: reason.ContextFull, Measures: m}); got != "" || !known {
 		t.Errorf("beyond the context: %s", got)
 	}
 	m.Context, m.Model = rewrite.Context{Used: 900_000}, "gemini-2.5-pro"
-	if got, _, _ := limitSetting(config.Default(), Case{Reason: reason.ContextFull, Measures: m}); got != "context_limit = 0.86" {
+	if got, _, _ := limitSetting(config.Default(),
+		Case{Reason: reason.ContextFull, Measures: m}); got != "context_limit = 0.86" {
 		t.Errorf("of an assumed window: %s", got)
 	}
 }
@@ -98,56 +106,77 @@ func TestWindowWords(t *testing.T) {
 		session history.SessionRow
 		want    string
 	}{
-		{history.SessionRow{Context: rewrite.Context{Used: 90, Limit: 100}, Answered: "gemini-2.5-pro"}, "90 of 100 tokens of context;"},
+		{history.SessionRow{Context: rewrite.Context{Used: 90, Limit: 100},
+			Answered: "gemini-2.5-pro"}, "90 of 100 tokens of context;"},
 		{history.SessionRow{Context: rewrite.Context{Used: 900_000}, Answered: "gemini-2.5-pro"},
-			"900000 of 1048576 tokens of context (the window of gemini-2.5-pro; the tool reports none); above 838861 "},
-		{history.SessionRow{Context: rewrite.Context{Used: 170_000}, Model: "qwen3-max"}, "170000 of 258048 tokens of context (the window of qwen3-max; "},
-		{history.SessionRow{Context: rewrite.Context{Used: 170_000}, Model: "gemini-2.5-pro", Answered: "stub"},
-			"170000 of 200000 tokens of context (assumed: the tool reports no window, and none is known of stub); above 160000 "},
-		{history.SessionRow{Context: rewrite.Context{Used: 170_000}}, "none is known of the tool's own model)"},
+			"900000 of 1048576 tokens of context (the window of gemini-2.5-pro; the tool " +
+				"reports none); above 838861 "},
+		{history.SessionRow{Context: rewrite.Context{Used: 170_000}, Model: "qwen3-max"},
+			"170000 of 258048 tokens of context (the window of qwen3-max; "},
+		{history.SessionRow{Context: rewrite.Context{Used: 170_000}, Model: "gemini-2.5-pro",
+			Answered: "stub"},
+			"170000 of 200000 tokens of context (assumed: the tool reports no window, and none " +
+				"is known of stub); above 160000 "},
+		{history.SessionRow{Context: rewrite.Context{Used: 170_000}},
+			"none is known of the tool's own model)"},
 	} {
-		if got := NearlyFull(c.session.Context, SessionModel(c.session), 0.8); !strings.Contains(got, c.want) {
+		if got := NearlyFull(c.session.Context, SessionModel(c.session),
+			0.8); !strings.Contains(got, c.want) {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
-	f := whyFacts{before: &history.SessionRow{Context: rewrite.Context{Used: 900_000}, Answered: "gemini-2.5-pro"}}
-	said := strings.Join(sessionEvidence(silent(), ledger.Record{Reason: reason.ContextFull}, f), "")
-	if !strings.Contains(said, "of context (the window of gemini-2.5-pro; the tool reports none); context_limit is 0.8 now.") {
+	f := whyFacts{before: &history.SessionRow{Context: rewrite.Context{Used: 900_000},
+		Answered: "gemini-2.5-pro"}}
+	said := strings.Join(sessionEvidence(silent(), ledger.Record{Reason: reason.ContextFull}, f),
+		"")
+	if !strings.Contains(said, "of context (the window of gemini-2.5-pro; the tool reports "+
+		"none); context_limit is 0.8 now.") {
 		t.Error(said)
 	}
 }
 
-// What the configuration has by now is advised no more, nor a command that cannot change what a rule says.
+// What the configuration has by now is advised no more, nor a command that cannot change what a
+// rule says.
 func TestAdviceThatIsTaken(t *testing.T) {
 	before := config.Default()
-	if got := Advise(before, Case{Reason: reason.Leased}); got.Command != "shimctl config set busy wait" {
+	if got := Advise(before, Case{Reason: reason.Leased}); got.Command !=
+		"shimctl config set busy wait" {
 		t.Errorf("%+v", got)
 	}
 	taken := before
 	taken.Busy = config.BusyWait
-	if got := Advise(taken, Case{Reason: reason.Leased, Made: true}); got.Command != "" || got.Setting != "" || !strings.HasSuffix(got.Advice, `. The configuration has busy = "wait" now`) {
+	if got := Advise(taken, Case{Reason: reason.Leased, Made: true}); got.Command != "" ||
+		got.Setting != "" || !strings.HasSuffix(got.Advice,
+		`. The configuration has busy = "wait" now`) {
 		t.Errorf("taken: %+v", got)
 	}
-	if got := Advise(taken, Case{Reason: reason.Leased}); got.Command != "" || strings.Contains(got.Advice, "configuration") {
+	if got := Advise(taken, Case{Reason: reason.Leased}); got.Command != "" ||
+		strings.Contains(got.Advice, "configuration") {
 		t.Errorf("taken, without a call: %+v", got)
 	}
 	ruled := before
 	ruled.Rules = []config.Rule{{Name: "a", Policy: before.Policy}}
 	ruled.Rules[0].TTL = 1
-	if got := Advise(ruled, Case{Reason: reason.Idle, Rule: "a", Measures: Measures{HasSession: true, Idle: 1}}); got.Command != "" || got.Setting != `ttl = "1h"` {
+	if got := Advise(ruled, Case{Reason: reason.Idle, Rule: "a",
+		Measures: Measures{HasSession: true, Idle: 1}}); got.Command != "" ||
+		got.Setting != `ttl = "1h"` {
 		t.Errorf("of a rule: %+v", got)
 	}
-	if got := Advise(ruled, Case{Reason: reason.Leased, Rule: "a"}); got.Command != "shimctl config set busy wait" {
+	if got := Advise(ruled, Case{Reason: reason.Leased, Rule: "a"}); got.Command !=
+		"shimctl config set busy wait" {
 		t.Errorf("of a key that no rule has: %+v", got)
 	}
-	if got := Advise(before, Case{Reason: reason.Never, Rule: "ralph"}); got.Command != "shimctl config set presets_off ralph" {
+	if got := Advise(before, Case{Reason: reason.Never, Rule: "ralph"}); got.Command !=
+		"shimctl config set presets_off ralph" {
 		t.Errorf("of a preset: %+v", got)
 	}
-	if got := Advise(before, Case{Reason: reason.Identical, Continues: true}); got.Advice+got.Command+got.Setting != "" {
+	if got := Advise(before, Case{Reason: reason.Identical,
+		Continues: true}); got.Advice+got.Command+got.Setting != "" {
 		t.Errorf("of a resumed call: %+v", got)
 	}
 	for _, row := range reason.Table {
-		if got := Advise(before, Case{Reason: row.Code, Task: "t", Chain: 1}); strings.Contains(got.Command, "REPRISE_TASK") {
+		if got := Advise(before, Case{Reason: row.Code, Task: "t", Chain: 1}); strings.Contains(
+			got.Command, "REPRISE_TASK") {
 			t.Errorf("%s of a task that has a name: %s", row.Code, got.Command)
 		}
 	}

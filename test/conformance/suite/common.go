@@ -17,12 +17,13 @@ type call = harness.Call
 
 // A cli is what the suite needs to know about a tool. Adding a tool adds one of these.
 type cli struct {
-	formats          []format // plain text first
-	others           []format // those of rows alone
-	ask              func(f format, prompt string) []string
-	stdin            []string      // a call whose prompt is on stdin
-	tools            []string      // options that let the model use the shell
-	same             []string      // options that make formats of an unknown version send the same request
+	formats []format // plain text first
+	others  []format // those of rows alone
+	ask     func(f format, prompt string) []string
+	stdin   []string // a call whose prompt is on stdin
+	tools   []string // options that let the model use the shell
+	// options that make formats of an unknown version send the same request
+	same             []string
 	nested           string        // a call of the tool from within its shell
 	pause            string        // the marker for an answer during which a signal is sent
 	modest           bool          // it starts slowly: fewer scenarios
@@ -31,9 +32,10 @@ type cli struct {
 	rows             map[string]row
 	own              map[string]call
 	jobs             map[string][]call
-	resume           func(id string) []string    // a call that asks for the number in that session
-	window           func(harness.Result) string // returns the context window that a call in the last format reports; nil if none does
-	managed          []string                    // for the matrix: calls that are managed
+	resume           func(id string) []string // a call that asks for the number in that session
+	// returns the context window that a call in the last format reports; nil if none does
+	window  func(harness.Result) string
+	managed []string // for the matrix: calls that are managed
 }
 
 // passed are calls that are passed through, of each tool.
@@ -61,7 +63,8 @@ var each = map[string]row{
 	"stdin and argument": {prompt: "look here", stdin: "hi remember number 9\n"},
 }
 
-// single returns the tool's single calls, those of rows by names such as "401, json". A call of the tool's own comes first.
+// single returns the tool's single calls, those of rows by names such as "401, json". A call of the
+// tool's own comes first.
 func (c cli) single() map[string]call {
 	all := maps.Clone(c.own)
 	all["text"] = call{Args: c.ask(c.text(), "hi remember number 456")}
@@ -89,12 +92,14 @@ type scenario struct {
 	kind  string // what it is about
 	name  string
 	calls []call
-	timed bool                        // it runs alone, and the time of its output is compared too
-	waits time.Duration               // by which a timed one may begin later, for the tool's own reasons
+	timed bool // it runs alone, and the time of its output is compared too
+	// by which a timed one may begin later, for the tool's own reasons
+	waits time.Duration
 	racy  bool                        // even without the shim it may end in several ways
 	shown func(harness.Result) string // what is compared, nil for everything; its calls have IDs
 	ends  bool                        // only how and when its calls end is compared
-	slow  bool                        // of a tool that starts slowly, and like another tool's: no sample has it
+	// of a tool that starts slowly, and like another tool's: no sample has it
+	slow bool
 }
 
 const unknownID = "11111111-2222-4333-8444-555555555555"
@@ -109,8 +114,11 @@ func (c cli) scenarios(tool string, seed uint64) (all []scenario) {
 	for name, calls := range c.jobs {
 		all = append(all, scenario{kind: "jobs", name: name, calls: calls})
 	}
-	for kind, more := range map[string][]scenario{"resumed": c.resumed(), "inputs": c.inputs(), "outputs": c.outputs(), "sizes": c.sizes(), "tool use": c.toolUse(),
-		"opt-outs": c.optOuts(), "signals": c.signals(), "timing": c.timing(), "terminals": c.terminals(tool), "moments": c.moments(harness.Dice(seed, tool)), "notices": c.notices(tool)} {
+	for kind, more := range map[string][]scenario{"resumed": c.resumed(), "inputs": c.inputs(),
+		"outputs": c.outputs(), "sizes": c.sizes(), "tool use": c.toolUse(),
+		"opt-outs": c.optOuts(), "signals": c.signals(), "timing": c.timing(),
+		"terminals": c.terminals(tool), "moments": c.moments(harness.Dice(seed, tool)),
+		"notices": c.notices(tool)} {
 		for _, s := range more {
 			s.kind = kind
 			all = append(all, s)
@@ -146,7 +154,8 @@ func (c cli) moments(rng *rand.Rand) (all []scenario) {
 	for i := range 6 {
 		f, l := c.formats[rng.IntN(len(c.formats))], listeners[i%len(listeners)]
 		s := one(fmt.Sprintf("TERM at moment %d, %s", i+1, l.name),
-			call{Args: c.ask(f, c.pause), To: l.to, Signal: syscall.SIGTERM, At: harness.Start, After: time.Duration(rng.IntN(2500)) * time.Millisecond})
+			call{Args: c.ask(f, c.pause), To: l.to, Signal: syscall.SIGTERM, At: harness.Start,
+				After: time.Duration(rng.IntN(2500)) * time.Millisecond})
 		s.ends, s.racy = true, true
 		all = append(all, s)
 	}
@@ -156,9 +165,11 @@ func (c cli) moments(rng *rand.Rand) (all []scenario) {
 // resumed returns calls that continue a session with the shim and begin one without it. Both must
 // leave the caller the same session to resume and the model the same context window.
 func (c cli) resumed() []scenario {
-	again := harness.Round("The review says that it still fails: fix that. Please remember number 12.")
+	again := harness.Round("The review says that it still fails: fix that. Please remember " +
+		"number 12.")
 	all := []scenario{{name: "own resume of each id", shown: answer, calls: []call{
-		{Args: c.ask(c.text(), harness.Round())}, {Args: c.ask(c.text(), again)}, {Args: c.resume("{id1}")}, {Args: c.resume("{id2}")}}}}
+		{Args: c.ask(c.text(), harness.Round())}, {Args: c.ask(c.text(), again)},
+		{Args: c.resume("{id1}")}, {Args: c.resume("{id2}")}}}}
 	if c.window != nil {
 		stream := c.formats[len(c.formats)-1]
 		all = append(all, scenario{name: "window of a resumed call", shown: c.window, calls: []call{
@@ -167,7 +178,10 @@ func (c cli) resumed() []scenario {
 	return all
 }
 
-func answer(r harness.Result) string { return fmt.Sprintf("exit %d\n%s%s", r.Exit, r.Stdout, r.Stderr) }
+func answer(r harness.Result) string {
+	return fmt.Sprintf("exit %d\n%s%s", r.Exit, r.Stdout,
+		r.Stderr)
+}
 
 func (c cli) text() format { return c.formats[0] }
 
@@ -211,13 +225,17 @@ func (c cli) outputs() (all []scenario) {
 			one("stdout a file, "+f.name, call{Args: ask, To: harness.ToFile}),
 			one("stdout unread, "+f.name, call{Args: ask, To: harness.Gone}),
 			one("stdout closed, "+f.name, call{Args: ask, To: harness.Closed}),
-			scenario{name: "stdout a full device, " + f.name, ends: true, calls: []call{{Args: ask, Around: `exec "$0" "$@" >/dev/full`}}})
+			scenario{name: "stdout a full device, " + f.name, ends: true,
+				calls: []call{{Args: ask, Around: `exec "$0" "$@" >/dev/full`}}})
 	}
 	for _, f := range c.some() {
 		ask := append(c.ask(f, "hi remember number 5"), c.same...)
 		all = append(all,
-			one("behind a wrapper that speaks, "+f.name, call{Args: ask, Wrap: `echo "Starting ..."; "$REAL" "$@"; status=$?; printf Bye; exit $status`}),
-			one("a wrapper that fails, "+f.name, call{Args: ask, Wrap: `echo "no such model"; exit 3`}))
+			one("behind a wrapper that speaks, "+f.name,
+				call{Args: ask,
+					Wrap: `echo "Starting ..."; "$REAL" "$@"; status=$?; printf Bye; exit $status`}),
+			one("a wrapper that fails, "+f.name,
+				call{Args: ask, Wrap: `echo "no such model"; exit 3`}))
 	}
 	return append(all,
 		one("stderr a terminal", call{Args: c.ask(c.text(), "hi"), To: harness.Terminal}),
@@ -246,7 +264,8 @@ func (c cli) sizes() (all []scenario) {
 func (c cli) toolUse() (all []scenario) {
 	for _, f := range c.some() {
 		f.args = append(f.args[:len(f.args):len(f.args)], c.tools...)
-		all = append(all, one("file written, "+f.name, call{Args: c.ask(f, "RUN<<echo made > made.txt>>")}))
+		all = append(all, one("file written, "+f.name,
+			call{Args: c.ask(f, "RUN<<echo made > made.txt>>")}))
 	}
 	f := format{args: c.tools}
 	return append(all, one("nested call", call{Args: c.ask(f, "RUN<<"+c.nested+">>")}))
@@ -265,17 +284,22 @@ func (c cli) signals() (all []scenario) {
 	for _, s := range []struct {
 		name   string
 		signal syscall.Signal
-	}{{"TERM", syscall.SIGTERM}, {"INT", syscall.SIGINT}, {"HUP", syscall.SIGHUP}, {"KILL", syscall.SIGKILL}} {
+	}{{"TERM", syscall.SIGTERM}, {"INT", syscall.SIGINT}, {"HUP", syscall.SIGHUP},
+		{"KILL", syscall.SIGKILL}} {
 		for _, f := range c.some() {
-			middle := one(s.name+" in the middle, "+f.name, call{Args: c.ask(f, c.pause), Signal: s.signal, At: harness.Middle})
+			middle := one(s.name+" in the middle, "+f.name,
+				call{Args: c.ask(f, c.pause), Signal: s.signal, At: harness.Middle})
 			// claude 2.1.329 ends an interrupted turn in one of several ways, with a result that
 			// has more or fewer fields, or with none.
 			middle.racy = s.signal == syscall.SIGINT
 			all = append(all, middle)
 		}
-		group := one(s.name+" to the group", call{Args: c.ask(c.text(), "HANG"), Signal: s.signal, At: harness.Middle, Group: true})
-		start := one(s.name+" at the start", call{Args: c.ask(c.text(), "hi"), Signal: s.signal, At: harness.Start})
-		end := one(s.name+" at the end", call{Args: c.ask(c.text(), "hi"), Signal: s.signal, At: harness.End})
+		group := one(s.name+" to the group", call{Args: c.ask(c.text(), "HANG"), Signal: s.signal,
+			At: harness.Middle, Group: true})
+		start := one(s.name+" at the start", call{Args: c.ask(c.text(), "hi"), Signal: s.signal,
+			At: harness.Start})
+		end := one(s.name+" at the end", call{Args: c.ask(c.text(), "hi"), Signal: s.signal,
+			At: harness.End})
 		end.racy = true
 		all = append(all, group, start, end)
 	}

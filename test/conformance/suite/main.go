@@ -31,13 +31,19 @@ var parallel = runtime.NumCPU() + 1
 func Main() {
 	var o options
 	flag.StringVar(&o.tool, "tool", "", "run the scenarios of this `tool` only")
-	flag.StringVar(&o.run, "run", "", "run the scenarios, with -matrix the versions, that match this `regexp` only")
+	flag.StringVar(&o.run, "run", "", "run the scenarios, with -matrix the versions, that match "+
+		"this `regexp` only")
 	flag.BoolVar(&o.verbose, "v", false, "print times, and the differences that are deliberate")
-	flag.Uint64Var(&o.seed, "seed", 0, "draw what is drawn by chance by this `number`; 0 for another one each time")
-	flag.BoolVar(&o.sample, "sample", false, "run a part of the scenarios, drawn by chance: one of each kind of one tool, and one scenario of each other tool")
-	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
+	flag.Uint64Var(&o.seed, "seed", 0,
+		"draw what is drawn by chance by this `number`; 0 for another one each time")
+	flag.BoolVar(&o.sample, "sample", false,
+		"run a part of the scenarios, drawn by chance: one of each kind of one tool, and one "+
+			"scenario of each other tool")
+	flag.BoolVar(&o.matrix, "matrix", false,
+		"run a few scenarios with many versions of each tool, and print a table in Markdown")
 	flag.Parse()
-	toolbox.RestoreSignals() // a shell that runs us in the background makes us ignore some, and the tools would inherit that
+	// a shell that runs us in the background makes us ignore some, and the tools would inherit that
+	toolbox.RestoreSignals()
 	if err := o.main(); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
@@ -127,7 +133,8 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 		return 0
 	}
 	slices.SortFunc(all, func(a, b scenario) int {
-		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.name, b.name), cmp.Compare(a.tool, b.tool))
+		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.name, b.name),
+			cmp.Compare(a.tool, b.tool))
 	})
 	return all, nil
 }
@@ -135,7 +142,9 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 // sample draws a tool, and of its scenarios one of each kind. Of each other tool it draws one.
 func sample(all []scenario, seed uint64) (drawn []scenario) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return s.slow })
-	slices.SortFunc(all, func(a, b scenario) int { return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(all, func(a, b scenario) int {
+		return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.name, b.name))
+	})
 	dice := harness.Dice(seed, "sample")
 	dice.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	tool, has := all[dice.IntN(len(all))].tool, map[string]bool{}

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A sample has one of each kind of one tool, and one scenario of each other. In time every tool is drawn.
+// A sample has one of each kind of one tool, and one scenario of each other. In time every tool is
+// drawn.
 func TestSample(t *testing.T) {
 	tools := slices.Sorted(maps.Keys(clis))
 	drawn := map[string]bool{}
@@ -49,7 +50,8 @@ func TestSample(t *testing.T) {
 			}
 		}
 		if count[tool] != len(kinds) {
-			t.Errorf("seed %d: %d scenarios of %d kinds of %s are drawn", seed, count[tool], len(kinds), tool)
+			t.Errorf("seed %d: %d scenarios of %d kinds of %s are drawn", seed, count[tool],
+				len(kinds), tool)
 		}
 	}
 	if len(drawn) != len(tools) {
