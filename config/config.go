@@ -90,7 +90,7 @@ const (
 type Busy string
 
 const (
-	BusyFresh Busy = "fresh" // a session of its own
+	BusyFresh Busy = "fresh" // a separate session
 	// a copy of it as the last run left it if the tool can make one, else a separate session
 	BusyFork Busy = "fork"
 	BusyWait Busy = "wait" // the same one, once it is free

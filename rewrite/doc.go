@@ -1,6 +1,6 @@
 // Package rewrite is the program's knowledge of a call to an agent CLI: how a tool's command line
 // is parsed, turned into a resume, and its output read for IDs, usage and refusals and rendered in
-// the caller's format. Each tool implements it in a package of its own below rewrite/tool; an
+// the caller's format. Each tool implements it in a separate package below rewrite/tool; an
 // import of rewrite/tool registers them all.
 //
 // All of them do no I/O: they read no file, clock, environment or process state. Their input is

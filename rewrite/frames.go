@@ -167,7 +167,7 @@ func (f Frame) rawPrompt() (raw string, why reason.Code) {
 	switch session := jsonline.String(fields["session_id"]); {
 	case !ok || !plain || f.Kind != UserFrame:
 		return "", reason.MessageContent
-	case session != "" && session != "default": // what the SDKs send where there is none yet
+	case session != "" && session != "default": // the values that SDKs send without a session
 		return "", reason.CallerSession
 	case !within(fields, userFields), !within(message, messageFields),
 		jsonline.String(message["role"]) != "user":
@@ -203,8 +203,8 @@ func (f Frame) WithPrompt(text string) []byte {
 	return slices.Concat(f.Line[:at], jsonline.RawString(text), f.Line[at+len(raw):])
 }
 
-// CanReplace reports whether WithPrompt can replace the text: the line contains it once, and it is
-// what claude reads.
+// CanReplace reports whether WithPrompt can replace the text: the line contains it once, and claude
+// reads it there.
 func (f Frame) CanReplace() bool {
 	raw, reason := f.rawPrompt()
 	return reason == "" && strings.Count(string(f.Line), raw) == 1 && utf8.Valid(f.Line) &&

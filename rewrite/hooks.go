@@ -9,8 +9,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Hooks are what a tool runs because of a call. docs/reference/hooks.md lists the files that they
-// are read from.
+// Hooks are the commands that a tool runs because of a call. docs/reference/hooks.md lists the
+// files that they are read from.
 type Hooks struct {
 	Prompt []string // hooks that are given the prompt
 	Start  []string // hooks that run when a session starts

@@ -18,7 +18,7 @@ type Option struct {
 	Kind  OptionKind
 }
 
-// OptionKind is what an option means for a resume. Package grammar has the kinds.
+// OptionKind is the meaning of an option for a resume. Package grammar has the kinds.
 type OptionKind int
 
 // A Span is a run of arguments; it is empty if N is 0.

@@ -135,7 +135,7 @@ func configure(getenv func(string) string) error {
 // grace is how long the processes of a loop have to end.
 const grace = 3 * time.Second
 
-// runLoop runs the loop in a process group of its own, so that all of it can be ended.
+// runLoop runs the loop in a separate process group, so that all of it can be ended.
 func runLoop(ctx context.Context, dir string, env []string) (said string, err error) {
 	var stderr bytes.Buffer
 	sh := exec.CommandContext(ctx, "sh", "-c", Loop)

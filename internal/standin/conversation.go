@@ -37,7 +37,7 @@ func messages(d *dialect, body object) []any {
 	return asList(body[d.messages])
 }
 
-// lastPrompt returns the index of the last user turn with a text of its own, -1 if there is none.
+// lastPrompt returns the index of the last user turn with a separate text, -1 if there is none.
 func (c conversation) lastPrompt() int {
 	for i := len(c) - 1; i >= 0; i-- {
 		if c[i].role == "user" && len(own(c[i].texts)) > 0 {
@@ -47,7 +47,7 @@ func (c conversation) lastPrompt() int {
 	return -1
 }
 
-// LastUser returns the text of the last user message that has a text of its own. It skips tool
+// LastUser returns the text of the last user message that has a separate text. It skips tool
 // results and the texts that claude and gemini add to the prompt (reminders, the session's
 // context).
 func LastUser(r Request) string {

@@ -17,11 +17,11 @@ type Sent struct {
 	RootFirst Digest
 	Root      []Digest
 	Things    []WordDigest // the files that the runs touched and the names that they said first
-	// Named reports that the caller names the prompt's task and role. A prompt that has most of
-	// what the session was sent then revises it.
+	// Named reports that the caller names the prompt's task and role. A prompt that repeats most
+	// of the session's then revises it.
 	Named bool
-	// Others are the names of the task's other roles. What the prompt says that one of them said is
-	// no answer of the session.
+	// Others are the names of the task's other roles. Words that the prompt
+	// attributes to another role are no answer of the session.
 	Others []string
 }
 

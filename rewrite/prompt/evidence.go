@@ -9,8 +9,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// Evidence is a session's events as a prompt shows them: facts, as far as the prompt and what the
-// ledger keeps of the session can show them. Who made the calls and what others answered is known
+// Evidence is a session's events as a prompt shows them: facts that the prompt and the ledger's
+// record of the session can show. The callers and the answers of other sessions are known
 // elsewhere.
 type Evidence struct {
 	// Transcript reports that the prompt shows every answer of the session, unchanged and as turns

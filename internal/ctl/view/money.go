@@ -90,7 +90,7 @@ type Bill struct {
 	Observed int64            `json:"-"`
 	Never    int64            `json:"-"` // of the fresh ones, those that a rule makes independent
 	Asked    int64            `json:"-"` // bytes of the callers' prompts
-	Sent     int64            `json:"-"` // bytes of what the models were sent
+	Sent     int64            `json:"-"` // bytes sent to the models
 	Total    Sum              `json:"-"`
 	Unlisted map[string]int64 `json:"-"` // calls that lack nothing but their model's list price
 	byTool   int64            // calls with a price that the tool reported
