@@ -59,7 +59,7 @@ func TestSentWhole(t *testing.T) {
 	for why, target := range map[reason.Code]rewrite.Target{"": rewrite.ToFresh(p.Text),
 		reason.Compacted: rewrite.ToResume("id", p, c, reason.Compacted)} {
 		if sent, whole := target.Prompt(); !whole || sent != p.Text || target.Why() != why ||
-			target.Plan(rewrite.Call{}).Asked != "" {
+			target.Plan(rewrite.CommandLine{}).Asked != "" {
 			t.Errorf("%s: whole %v, %q", why, whole, target.Why())
 		}
 	}

@@ -501,9 +501,3 @@ func LeastFirst(first, held int64, sent int) int64 {
 
 // Prompt returns the tokens that a request has sent.
 func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
-
-// The names of CommandLine and Input in package shim.
-type (
-	Call       = CommandLine
-	Invocation = Input
-)

@@ -66,8 +66,8 @@ func toolName(env Env) string {
 }
 
 // invocation returns the command line and the facts needed to parse it.
-func (a *asked) invocation() rewrite.Invocation {
-	return rewrite.Invocation{
+func (a *asked) invocation() rewrite.Input {
+	return rewrite.Input{
 		Args: a.env.Args[min(1, len(a.env.Args)):], Env: a.env.Get,
 		StdinTTY:  isatty.IsTerminal(a.env.Stdin.Fd()),
 		StdoutTTY: isatty.IsTerminal(a.env.Stdout.Fd()),

@@ -36,7 +36,7 @@ func LeastBase(p config.Policy) int {
 // decided is the decision on a call, and the facts it was made of.
 type decided struct {
 	*found
-	line     rewrite.Call // with what stdin has added
+	line     rewrite.CommandLine // with what stdin has added
 	rule     config.Match
 	unset    []string // variables that are removed from the tool's environment
 	record   *ledger.Call
@@ -53,7 +53,7 @@ func (f *found) newRecord(at time.Time) *ledger.Call {
 }
 
 // decideOn has the ledger decide on a prompt, and record the call.
-func decideOn(f *found, line rewrite.Call, text string, at time.Time) (*decided, error) {
+func decideOn(f *found, line rewrite.CommandLine, text string, at time.Time) (*decided, error) {
 	d, err := newDecided(f, line, text, at)
 	if err != nil {
 		return d, err
@@ -71,7 +71,7 @@ func decideOn(f *found, line rewrite.Call, text string, at time.Time) (*decided,
 
 // newDecided returns all facts of a decision: the prompt in blocks, what the rules say of it, and
 // the guards.
-func newDecided(f *found, line rewrite.Call, text string, at time.Time) (*decided, error) {
+func newDecided(f *found, line rewrite.CommandLine, text string, at time.Time) (*decided, error) {
 	if prompt.HasTooManyBlocks(text) {
 		return nil, passFor(reason.StdinTooBig)
 	}
@@ -153,7 +153,7 @@ func (d *decided) matchRules() {
 
 // argsForRules returns the command line without the prompt, for which rules have a pattern of
 // its own.
-func argsForRules(parsed rewrite.Call) []string {
+func argsForRules(parsed rewrite.CommandLine) []string {
 	return slices.DeleteFunc(slices.Clone(parsed.Args), func(arg string) bool {
 		return parsed.Prompt != "" && (arg == parsed.Prompt || strings.HasSuffix(arg, "="+parsed.Prompt))
 	})

@@ -54,11 +54,11 @@ func TestWithoutPrompt(t *testing.T) {
 		{[]string{"--prompt=do it", "-y"}, []string{"-y"}},
 		{[]string{"-p", "do it well"}, []string{"-p", "do it well"}},
 	} {
-		if got := argsForRules(rewrite.Call{Args: tt.args, Prompt: "do it"}); !slices.Equal(got, tt.want) {
+		if got := argsForRules(rewrite.CommandLine{Args: tt.args, Prompt: "do it"}); !slices.Equal(got, tt.want) {
 			t.Errorf("%q leaves %q", tt.args, got)
 		}
 	}
-	if got := argsForRules(rewrite.Call{Args: []string{"-p", ""}}); len(got) != 2 {
+	if got := argsForRules(rewrite.CommandLine{Args: []string{"-p", ""}}); len(got) != 2 {
 		t.Errorf("no prompt leaves %q", got)
 	}
 }

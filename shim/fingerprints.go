@@ -27,7 +27,7 @@ const fingerprintSize = 8
 // fingerprints digests everything that must be equal. Settings can contain system prompts and
 // variables credentials, so only names and keyed digests are kept. named says that the chain has a
 // task.
-func (f *found) fingerprints(line rewrite.Call, unset []string, named bool) decide.Fingerprints {
+func (f *found) fingerprints(line rewrite.CommandLine, unset []string, named bool) decide.Fingerprints {
 	digest := f.digester()
 	var settings, auth []decide.Digest
 	add := func(guard reason.Code, name, value string) {
@@ -101,7 +101,7 @@ func (f *found) digester() func(string) string {
 }
 
 // watched adds the files that the tool reads by itself, and those that instructions import.
-func (f *found) watched(line rewrite.Call, add func(guard reason.Code, name, value string)) {
+func (f *found) watched(line rewrite.CommandLine, add func(guard reason.Code, name, value string)) {
 	seen, left := map[string]bool{}, int64(maxWatchedBytes)
 	var read func(w rewrite.Watch, path string, name func() string)
 	read = func(w rewrite.Watch, path string, name func() string) {

@@ -28,7 +28,7 @@ func guarded(t testing.TB, l *ledger.Ledger, dir, home string, environ ...string
 	tool, _ := rewrite.Lookup("claude")
 	timed := &timedLedger{Ledger: l}
 	f := &found{asked: &asked{env: env, ledger: timed, log: &log{}}, tool: tool, cwd: dir, book: &localBook{ledger: timed}}
-	f.line = tool.Parse(rewrite.Invocation{Args: env.Args[1:], Env: env.Get})
+	f.line = tool.Parse(rewrite.Input{Args: env.Args[1:], Env: env.Get})
 	info, err := os.Stat(dir)
 	if err != nil {
 		t.Fatal(err)

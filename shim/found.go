@@ -23,7 +23,7 @@ type found struct {
 	*asked
 	config    config.Config
 	tool      rewrite.Tool
-	line      rewrite.Call // the command line as the tool reads it, with its settings
+	line      rewrite.CommandLine // the command line as the tool reads it, with its settings
 	real      binary.Program
 	known     ledger.Binary // the facts about the real one
 	cwd, home string        // where the tool will work, and its home
@@ -82,7 +82,7 @@ func (f *found) parse() error {
 }
 
 // parsed parses a command line, if an option is not known by the binary's --help.
-func (f *found) parsed(in rewrite.Invocation) rewrite.Call {
+func (f *found) parsed(in rewrite.Input) rewrite.CommandLine {
 	line := f.tool.Parse(in)
 	if line.Reason == reason.UnknownOption {
 		in.Learned = f.learn()

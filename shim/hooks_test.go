@@ -167,7 +167,7 @@ func hookCall(t *testing.T, cwd, home, version, line, environ string) *found {
 	args := append(strings.Fields(line), "hi")
 	c := &found{asked: &asked{env: Env{Args: args, Environ: append([]string{"HOME=" + home}, strings.Split(environ, "\x00")...)}}, cwd: cwd}
 	c.tool, _ = rewrite.Lookup(args[0])
-	c.line = c.tool.Parse(rewrite.Invocation{Args: args[1:], Env: c.env.Get})
+	c.line = c.tool.Parse(rewrite.Input{Args: args[1:], Env: c.env.Get})
 	info, err := os.Stat(cwd)
 	if err != nil {
 		t.Fatal(err)

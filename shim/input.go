@@ -32,7 +32,7 @@ const mostOpened = 20
 
 // readPrompt reads stdin and composes the prompt as the tool does. It returns the command line with
 // what stdin adds to it.
-func (f *found) readPrompt() (line rewrite.Call, text string, err error) {
+func (f *found) readPrompt() (line rewrite.CommandLine, text string, err error) {
 	line = f.line
 	if line.Stdin != rewrite.StdinUnused && f.input.talk == nil && !spare(mostOpened) {
 		return line, "", f.fault("read stdin", syscall.EMFILE)
@@ -63,7 +63,7 @@ func (f *found) readPrompt() (line rewrite.Call, text string, err error) {
 }
 
 // readOpening reads a conversation up to the first message, which is the prompt.
-func (f *found) readOpening() (line rewrite.Call, text string, err error) {
+func (f *found) readOpening() (line rewrite.CommandLine, text string, err error) {
 	if err := f.input.open(); err != nil {
 		return f.line, "", err
 	}

@@ -105,7 +105,7 @@ func (d *decided) planFor(t rewrite.Target) rewrite.Plan {
 }
 
 // runLine returns the command line with what the decision says of the run.
-func (d *decided) runLine() rewrite.Call {
+func (d *decided) runLine() rewrite.CommandLine {
 	line := d.line
 	line.Hour = d.ticket != nil && d.ticket.Hour
 	return line

@@ -46,13 +46,13 @@ var descriptor = rewrite.Descriptor{
 
 func (fifth) Descriptor() *rewrite.Descriptor { return &descriptor }
 
-func (f fifth) Parse(in rewrite.Invocation) rewrite.Call {
+func (f fifth) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := f.Tool.Parse(in)
 	call.Tool, call.Home = descriptor.Name, descriptor.Home(in.Env)
 	return call
 }
 
-func (fifth) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+func (fifth) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	if s.Version != "5.0" {
 		c.Mode, c.Reason = rewrite.Passthrough, reason.NoResume
 	}
@@ -62,7 +62,7 @@ func (fifth) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 // stream reads the session's row: how many messages there are is the model's name.
 type stream struct{ rewrite.Stream }
 
-func (f fifth) Stream(c rewrite.Call, p rewrite.Plan, t rewrite.Totals) rewrite.Stream {
+func (f fifth) Stream(c rewrite.CommandLine, p rewrite.Plan, t rewrite.Totals) rewrite.Stream {
 	return stream{f.Tool.Stream(c, p, t)}
 }
 

@@ -1,6 +1,11 @@
 package test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,6 +121,17 @@ func TestRooms(t *testing.T) {
 				"reprise/rewrite/tool/base", "reprise/rewrite/tool/grammar"}
 		}
 	}
+	below, err := filepath.Glob("../shim/*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range below {
+		room := strings.TrimPrefix(filepath.Dir(file), "../")
+		if _, named := rooms[room]; !named {
+			t.Errorf("%s has no row here", room)
+			rooms[room] = nil
+		}
+	}
 	for room, known := range rooms {
 		out, err := exec.Command("go", "list", "-f", `{{range .Imports}}{{.}}
 {{end}}`, "../"+room).Output()
@@ -184,6 +200,44 @@ func TestPackagesAreShort(t *testing.T) {
 		}
 		if lines > most {
 			t.Errorf("%s has %d lines", fields[0], lines)
+		}
+	}
+}
+
+// The parts of a call are small: a struct of shim has few fields, a type few methods. An Explanation is
+// what a page of shimctl shows; supervise is one run of a program.
+func TestPartsOfACallAreSmall(t *testing.T) {
+	const mostFields, mostMethods = 12, 40
+	methods := map[string]int{}
+	err := filepath.WalkDir("../shim", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "/supervise/") {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeSpec:
+				if s, ok := n.Type.(*ast.StructType); ok && s.Fields.NumFields() > mostFields && n.Name.Name != "Explanation" {
+					t.Errorf("%s: %s has %d fields", name, n.Name.Name, s.Fields.NumFields())
+				}
+			case *ast.FuncDecl:
+				if n.Recv != nil {
+					methods[filepath.Dir(name)+" "+types.ExprString(n.Recv.List[0].Type)]++
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for receiver, n := range methods {
+		if n > mostMethods {
+			t.Errorf("%s has %d methods", receiver, n)
 		}
 	}
 }
