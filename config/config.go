@@ -41,6 +41,7 @@ type Policy struct {
 	// so is a call of a named job with another template than the session's
 	Unrelated   bool
 	WholePrompt bool // a resumed session is never sent only the new part
+	NoCopies    bool // a session is resumed itself, not a copy of it
 	Busy        Busy
 	// calls are resumed although their rule's resumes have cost more than the fresh runs
 	ResumeDearer bool

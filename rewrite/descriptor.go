@@ -50,6 +50,9 @@ type Descriptor struct {
 	// Travels reports that a session resumes on another machine from the files that SessionFiles
 	// lists.
 	Travels bool
+	// RoutedBySession reports that requests to the model have the session's ID in a header, by which
+	// a gateway can choose a backend.
+	RoutedBySession bool
 	// AsksVersion says that a binary is run with --version, once, if the version is not to be seen
 	// from the package.
 	AsksVersion bool

@@ -140,6 +140,10 @@ func (d *decided) matchRules() {
 		Run: r.Caller.Run().Identity(), Digest: d.book.key().Name,
 	})
 	apply(d.rule, d.config, r)
+	// Only a copy can have an ID that the caller chooses.
+	if d.rule.NoCopies && d.tool.Descriptor().RoutedBySession && d.line.ChosenID == "" {
+		d.line.Copies, r.Copies = false, false
+	}
 	r.MayKeepHour = d.rule.KeepHour && d.line.HourCache != ""
 	r.Limits.WholePrompt = r.Limits.WholePrompt || d.line.KeepPrompt
 	r.HookSet = d.line.HookSet

@@ -3,6 +3,7 @@ package standin
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, instead.Body) // a client that is gone needs no answer
 		return
 	}
-	if x.usage, err = s.cache.measure(d, model(r.URL.Path, body), raw); err != nil {
+	if x.usage, err = s.cacheOf(r).measure(d, model(r.URL.Path, body), raw); err != nil {
 		writeJSON(x.w, http.StatusBadRequest,
 			object{"type": "error", "error": object{"type": "invalid_request_error",
 				"message": err.Error()}})
@@ -108,6 +109,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.usage.Output = 1 + len(x.reply.Text+x.reply.Command)/4
 	s.charge(serial, x.usage)
 	d.answer(x)
+}
+
+// cacheOf returns the cache of the backend that a gateway would choose for a request.
+func (s *Server) cacheOf(r *http.Request) *cache {
+	id := sha256.Sum256([]byte(r.Header.Get("X-Claude-Code-Session-Id")))
+	return s.caches[int(id[0])%len(s.caches)]
 }
 
 // model returns the name of the model that is asked. Google's API has it in the path.

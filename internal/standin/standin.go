@@ -33,6 +33,9 @@ type Options struct {
 	// documentation calls the string a short form; reports say that the cache tells them apart
 	// (anthropics/claude-code#93490).
 	SameText bool
+	// Backends is how many caches there are, one if it is 0. The header that has a claude's session
+	// ID selects one, as a gateway does that balances sessions.
+	Backends int
 	// Reply returns the model's answer, if it is not nil and returns true; else that is "ok".
 	Reply func(Request) (Reply, bool)
 }
@@ -43,7 +46,7 @@ type Server struct {
 	url     string
 	http    *http.Server
 	done    chan error
-	cache   cache
+	caches  []*cache
 
 	mu       sync.Mutex
 	requests []Request
@@ -60,10 +63,13 @@ func Start(options Options) (*Server, error) {
 		options: options,
 		url:     "http://" + listener.Addr().String(),
 		done:    make(chan error, 1),
-		cache:   cache{now: options.Now, entries: map[digest]entry{}, sameText: options.SameText},
 	}
-	if s.cache.now == nil {
-		s.cache.now = time.Now
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	for range max(options.Backends, 1) {
+		s.caches = append(s.caches, &cache{now: options.Now, entries: map[digest]entry{},
+			sameText: options.SameText})
 	}
 	s.http = &http.Server{Handler: s}
 	go func() { s.done <- s.http.Serve(listener) }()

@@ -37,6 +37,9 @@ func main() {
 	flag.IntVar(&rounds, "rounds", rounds, "play `n` rounds")
 	flag.BoolVar(&o.sameText, "same-text", false,
 		"let the cache of claude's model treat a string as the list with this one text")
+	flag.IntVar(&o.backends, "backends", 1,
+		"put `n` caches behind a gateway that chooses one by claude's session ID")
+	flag.StringVar(&o.copies, "copies", "auto", "play with this `value` of copies")
 	flag.Parse()
 	o.tools = strings.Split(*tools, ",")
 	if err := o.run(); err != nil {
@@ -105,6 +108,8 @@ type wanted struct {
 	tools        []string
 	shape, model string // "" for all
 	sameText     bool   // see standin.Options
+	backends     int    // see standin.Options
+	copies       string // see the configuration
 }
 
 func (o wanted) run() error {
@@ -181,12 +186,12 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 	}
 	defer os.RemoveAll(root)
 	w, err := harness.NewWith(root, tool, real, shims,
-		standin.Options{Reply: demo.Agent, SameText: o.sameText})
+		standin.Options{Reply: demo.Agent, SameText: o.sameText, Backends: o.backends})
 	if err != nil {
 		return c, err
 	}
 	defer w.Close()
-	if err := w.Configure(s.config); err != nil {
+	if err := w.Configure(fmt.Sprintf("copies = %q\n", o.copies) + s.config); err != nil {
 		return c, err
 	}
 	ids := []string{"0a1b2c3d", "1b2c3d4e"}

@@ -52,6 +52,8 @@ var descriptor = rewrite.Descriptor{
 	Home:     home,
 	Sessions: []string{"projects/*/*.jsonl"},
 	Travels:  true,
+	// X-Claude-Code-Session-Id
+	RoutedBySession: true,
 	// The prefixes cover every variable in claude's docs. The neutral ones name the caller or the
 	// terminal, say where telemetry goes, or are already part of the chain's key.
 	Variables: rewrite.Variables{
