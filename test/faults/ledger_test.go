@@ -370,7 +370,8 @@ func (w *world) recorded(calls int) {
 	db := w.open()
 	defer db.Close()
 	var all, ok int
-	w.must(db.QueryRow("SELECT count(*), count(CASE outcome WHEN 'ok' THEN 1 END) FROM invocations").Scan(&all, &ok))
+	w.must(db.QueryRow("SELECT count(*), count(CASE outcome WHEN 'ok' THEN 1 END) "+
+		"FROM invocations").Scan(&all, &ok))
 	if all != calls || ok != calls {
 		w.lose("%d calls are recorded, %d of them as ended well, of %d", all, ok, calls)
 	}
