@@ -67,6 +67,10 @@ func Advise(cfg config.Config, d Case) view.AdviceReport {
 // dependsOnCall changes the advice of the reasons where it depends on the call.
 func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 	switch d.Reason {
+	case reason.NoEvidence:
+		if d.Made && d.Rule == "" { // no rule is strict
+			report.Advice, _, _ = strings.Cut(report.Advice, "; ")
+		}
 	case reason.Disabled:
 		for _, tool := range rewrite.Names {
 			if cfg.Enabled && !cfg.Tools[tool].Enabled {

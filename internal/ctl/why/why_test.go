@@ -174,6 +174,12 @@ func TestAdviceThatIsTaken(t *testing.T) {
 		Continues: true}); got.Advice+got.Command+got.Setting != "" {
 		t.Errorf("of a resumed call: %+v", got)
 	}
+	for rule, want := range map[string]bool{"": false, "a": true} {
+		got := Advise(before, Case{Reason: reason.NoEvidence, Rule: rule, Made: true})
+		if strings.Contains(got.Advice, "strict") != want || got.Command == "" {
+			t.Errorf("of rule %q: %+v", rule, got)
+		}
+	}
 	for _, row := range reason.Table {
 		if got := Advise(before, Case{Reason: row.Code, Task: "t", Chain: 1}); strings.Contains(
 			got.Command, "REPRISE_TASK") {
