@@ -26,12 +26,13 @@ type Ledger struct {
 	lock  fileLock
 	spool spool
 
-	Aside string // the ledger of another version that was set aside when this one was opened, "" for none
+	Aside string // the ledger of an older version that was set aside when this one was opened, "" for none
 }
 
 // Errors of a ledger file.
 var (
 	ErrForeign = errors.New("it is not a reprise ledger, or one from before the first release")
+	ErrNewer   = errors.New("it was written by a newer reprise")
 	ErrDamaged = errors.New("it is damaged")
 	ErrLocked  = errors.New("another process keeps it locked")
 )
@@ -94,7 +95,7 @@ func open(path, mode string) (*Ledger, error) {
 	if mode != inMemory {
 		l.lock, l.spool = fileLock{path + ".lock"}, spool{path + ".spool"}
 	}
-	err = errVersion
+	err = errOutdated
 	if info, failed := os.Stat(path); failed == nil && info.Size() > 0 { // readers would prevent making a new one
 		err = l.prepare(false)
 	}
@@ -111,10 +112,10 @@ func open(path, mode string) (*Ledger, error) {
 	return l, nil
 }
 
-// prepareLocked is prepare with the file lock. It sets a ledger of another version aside and begins anew.
+// prepareLocked is prepare with the file lock. It sets a ledger of an older version aside and begins anew.
 func (l *Ledger) prepareLocked(path string) error {
 	err := l.prepare(true)
-	if !errors.Is(err, errVersion) {
+	if !errors.Is(err, errOutdated) {
 		return err
 	}
 	if l.Aside, err = l.copyAside(path); err != nil {
@@ -126,7 +127,7 @@ func (l *Ledger) prepareLocked(path string) error {
 	return l.prepare(true)
 }
 
-// copyAside copies a ledger of another version to another name, and moves the outcomes that wait for it there
+// copyAside copies a ledger of an older version to another name, and moves the outcomes that wait for it there
 // too. The file itself stays in place: SQLite's processes share memory by the file's name, and a process that
 // was just opening a renamed file would share its successor's.
 func (l *Ledger) copyAside(path string) (aside string, err error) {
@@ -134,7 +135,7 @@ func (l *Ledger) copyAside(path string) (aside string, err error) {
 	if err := l.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 		return "", err
 	}
-	aside = fmt.Sprint(path, asideSuffix, version)
+	aside = fmt.Sprint(path, olderSuffix, version)
 	if _, err := os.Lstat(aside); err == nil {
 		return "", fmt.Errorf("copy %s aside: %w", path, fs.ErrExist)
 	}
@@ -154,11 +155,11 @@ func (l *Ledger) copyAside(path string) (aside string, err error) {
 	return aside, os.Rename(part, aside)
 }
 
-// asideSuffix and its version end the name of a ledger that was set aside.
-const asideSuffix = ".version-"
+// olderSuffix and its version end the name of a ledger of an older version.
+const olderSuffix = ".version-"
 
-// errVersion reports that there is no ledger of this version.
-var errVersion = errors.New("it was written by another version of reprise")
+// errOutdated reports that there is no ledger of this version.
+var errOutdated = errors.New("it was written by an older reprise")
 
 // prepare checks whether this is a ledger and reads the key. If locked, it first fills an empty file.
 func (l *Ledger) prepare(locked bool) error {
@@ -174,9 +175,11 @@ func (l *Ledger) prepare(locked bool) error {
 		return ErrForeign
 	case version < 0:
 		return ErrDamaged
-	case version != schemaVersion && (!locked || version > 0):
-		return errVersion
-	case version == 0:
+	case version > schemaVersion:
+		return ErrNewer
+	case version < schemaVersion && (!locked || version > 0):
+		return errOutdated
+	case version < schemaVersion:
 		if err := l.create(); err != nil {
 			return err
 		}
@@ -184,7 +187,7 @@ func (l *Ledger) prepare(locked bool) error {
 	return l.db.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&l.key)
 }
 
-// create makes the tables in one transaction, in place of another version's tables. It reads the version again
+// create makes the tables in one transaction, in place of an older version's tables. It reads the version again
 // inside, since another process might have been faster.
 func (l *Ledger) create() error {
 	var durable int
@@ -203,15 +206,15 @@ func (l *Ledger) create() error {
 		if version == schemaVersion {
 			return nil
 		}
-		others, err := tableNames(tx)
+		older, err := tableNames(tx)
 		switch {
 		case err != nil:
 			return err
-		case version == 0 && len(others) > 0:
+		case version == 0 && len(older) > 0:
 			return ErrForeign
 		}
 		last := lastIDs(tx)
-		for _, name := range others {
+		for _, name := range older {
 			if _, err := tx.Exec("DROP TABLE " + name); err != nil {
 				return err
 			}
@@ -236,7 +239,7 @@ func (l *Ledger) create() error {
 	return errors.Join(err, failed)
 }
 
-// lastIDs returns the highest numbers that another version's tables have given. A call that began in these and still
+// lastIDs returns the highest numbers that an older version's tables have given. A call that began in these and still
 // runs must not end as another one.
 func lastIDs(tx *sql.Tx) map[string]int64 {
 	last := map[string]int64{}

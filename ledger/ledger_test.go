@@ -243,11 +243,17 @@ func TestForeignFiles(t *testing.T) {
 	if _, err := Open(foreign); !errors.Is(err, ErrForeign) {
 		t.Errorf("someone else's file: %v", err)
 	}
-	l, negative := newLedger(t)
+	l, newer := newLedger(t)
+	if _, err := l.db.Exec("PRAGMA user_version = 999"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(newer); !errors.Is(err, ErrNewer) {
+		t.Errorf("a newer file: %v", err)
+	}
 	if _, err := l.db.Exec("PRAGMA user_version = -1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(negative); !errors.Is(err, ErrDamaged) {
+	if _, err := Open(newer); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a negative version: %v", err)
 	}
 	garbage := filepath.Join(dir, "garbage.db")

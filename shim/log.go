@@ -121,7 +121,7 @@ func (l *log) fault(what string, err error) {
 }
 
 func (l *log) setAside(path string) {
-	l.line(zerolog.WarnLevel).Str("aside", path).Msg("began a new ledger: the old one is of another version")
+	l.line(zerolog.WarnLevel).Str("aside", path).Msg("began a new ledger: the old one is of an older version")
 }
 
 func (l *log) passthrough(why reason.Code) {

@@ -27,6 +27,7 @@ var ledgerKinds = []kind{
 	broken("garbage in every page but the first", func(w *world) { w.eachPage(1) }),
 	broken("cut in half", func(w *world) { w.must(os.Truncate(w.Ledger(), w.size()/2)) }),
 	broken("cut to ten bytes", func(w *world) { w.must(os.Truncate(w.Ledger(), 10)) }),
+	broken("a newer schema", statement("PRAGMA user_version = 999")),
 	broken("a foreign SQLite file", statement("PRAGMA application_id = 7")),
 	broken("a table is gone", statement("DROP TABLE leases")),
 	broken("a directory in its place",
@@ -41,12 +42,6 @@ var ledgerKinds = []kind{
 	broken("a directory in the place of its log", func(w *world) {
 		w.must(errors.Join(os.RemoveAll(w.Ledger()+"-wal"), os.Mkdir(w.Ledger()+"-wal", 0o700)))
 	}),
-	{"the ledger", "of a newer version", func(w *world) {
-		w.use()
-		statement("PRAGMA user_version = 999")(w)
-		w.call(call{prompt: job(1)})
-		w.whole()
-	}},
 	{"the ledger", "read-only", func(w *world) {
 		w.unprivileged()
 		w.use()

@@ -38,6 +38,8 @@ func FixFor(err error) string {
 		return "shimctl doctor --fix moves it aside and begins a new one"
 	case errors.Is(err, ledger.ErrForeign):
 		return "shimctl doctor --fix moves it away"
+	case errors.Is(err, ledger.ErrNewer):
+		return "install the newer reprise again, or start a new ledger with shimctl doctor --fix"
 	case errors.Is(err, config.ErrNotOurs):
 		return "set HOME or XDG_STATE_HOME to a directory of your own"
 	case errors.Is(err, ledger.ErrLocked):

@@ -38,7 +38,7 @@ func Command(a *app.App) *cobra.Command {
 the working directory or npx bundle, permissions, the ledger, the configuration. It prints a fix for each problem.
 The exit status is 3 if there is a problem; notes do not count.
 
---fix moves a ledger that is damaged or foreign aside and begins a new, empty one: the next call of every
+--fix moves a ledger that is damaged, foreign or of a newer reprise aside and begins a new one: the next call of every
 job is fresh. It also takes reprise's own files out of others' reach.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if !fixes.wanted && fixes != (fixing{}) {
