@@ -226,10 +226,6 @@ func (b *sharedBook) restore(t *ledger.Ticket, d decide.Decision) error {
 	if b.call == nil || !d.Mode.Continues() {
 		return nil
 	}
-	if err := os.MkdirAll(b.home, 0o700); err != nil {
-		b.log.fault("make the tool's home", err)
-		return passFor(reason.StoreUnavailable)
-	}
 	ctx, cancel := b.wait()
 	defer cancel()
 	why, err := b.remote.Restore(ctx, t, b.travels)

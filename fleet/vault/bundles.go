@@ -37,6 +37,9 @@ func (v *Vault) Load(ctx context.Context, b store.Bundle, root string, paths, re
 	if !isBundle(b.Name) || b.Digest == "" {
 		return fmt.Errorf("%w: no bundle", store.ErrBroken)
 	}
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return err
+	}
 	dir, err := os.OpenRoot(root)
 	if err != nil {
 		return err
