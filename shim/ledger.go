@@ -52,14 +52,21 @@ func (a *asked) openLedger() error {
 	return nil
 }
 
-// openPreview opens the ledger for reading. If there is none yet, it returns an empty one in
-// memory.
+// openPreview opens the ledger for reading. It fails where a call could not write to the ledger. If
+// there is none yet, it returns an empty one in memory.
 func openPreview(path string) (*ledger.Ledger, error) {
 	l, err := ledger.OpenExisting(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return ledger.OpenMemory()
+	case err != nil:
+		return nil, err
 	}
-	return l, err
+	if err := l.CheckWritable(); err != nil && !errors.Is(err, ledger.ErrLocked) {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
 }
 
 // inTime runs work of the ledger before the tool starts. When the ledger's time is over, the work

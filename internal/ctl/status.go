@@ -3,6 +3,7 @@ package ctl
 import (
 	"cmp"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -150,6 +151,11 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	}
 	if here := a.PassedHere(); here != "" {
 		o.broken = append(o.broken, warning{Kind: "shell", Says: here, Command: "shimctl doctor", urgency: 1})
+	}
+	if err := l.CheckWritable(); err != nil && !errors.Is(err, ledger.ErrLocked) {
+		o.broken = append(o.broken, warning{Kind: "ledger",
+			Says:    "every call is passed through: " + a.TildeIn(err.Error()),
+			Command: "shimctl doctor", urgency: 1})
 	}
 	o.warnings = slices.Concat(versions, untestedWarnings(a, cfg, o.chains), contextWarnings(cfg, o.live), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
 	return o, nil

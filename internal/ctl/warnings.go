@@ -20,7 +20,7 @@ import (
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string `json:"kind" doc:"configuration, shell, version, context, dearer, cache, cache_ttl, refused, failed or price"`
+	Kind  string `json:"kind" doc:"configuration, shell, ledger, version, context, dearer, cache, cache_ttl, refused, failed or price"`
 	Chain int64  `json:"chain,omitempty" doc:"its chain"`
 	Tool  string `json:"tool,omitempty" doc:"name of the tool"`
 	Rule  string `json:"rule,omitempty" doc:"the rule"`
