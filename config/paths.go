@@ -26,7 +26,7 @@ func StateDir(getenv func(string) string) (string, error) {
 	return state(getenv, "")
 }
 
-// LedgerFile returns the path of the SQLite file of chains, sessions and invocations.
+// LedgerFile returns the path of the SQLite file of chains, sessions and calls.
 func LedgerFile(getenv func(string) string) (string, error) {
 	return state(getenv, "ledger.db")
 }

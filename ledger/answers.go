@@ -20,10 +20,10 @@ const (
 
 // A givenAnswer is an answer of an earlier call, by the digests of the distinctive lines.
 type givenAnswer struct {
-	invocation, session, chain int64
-	ended                      decide.Millis
-	alike                      bool // the chain begins like the prompt: it can be an item of the same batch
-	lines                      []prompt.WordDigest
+	call, session, chain int64
+	ended                decide.Millis
+	alike                bool // the chain begins like the prompt: it can be an item of the same batch
+	lines                []prompt.WordDigest
 }
 
 // shownIn reports whether all lines of the answer are among some.
@@ -41,11 +41,11 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 		}
 	})
 	var sessions []string
-	err = Each(l.db, "SELECT invocation, session, ended, lines FROM answers WHERE project = ? AND ended >= ? "+
+	err = Each(l.db, "SELECT call, session, ended, lines FROM answers WHERE project = ? AND ended >= ? "+
 		"AND length(lines) <= ? ORDER BY ended DESC LIMIT "+strconv.Itoa(maxAnswers), func(rows *sql.Rows) error {
 		var a givenAnswer
 		var lines sql.RawBytes
-		if err := rows.Scan(&a.invocation, &a.session, &a.ended, &lines); err != nil {
+		if err := rows.Scan(&a.call, &a.session, &a.ended, &lines); err != nil {
 			return err
 		}
 		note()
@@ -127,7 +127,7 @@ func addFlow(c *decide.ChainFacts, answers []givenAnswer) (quoted map[string]boo
 		}
 		for _, mark := range a.lines {
 			if text, found := added[mark]; found && !several[mark] {
-				c.Proof.Flow = cmp.Or(c.Proof.Flow, a.invocation)
+				c.Proof.Flow = cmp.Or(c.Proof.Flow, a.call)
 				quoted[text] = true
 			}
 		}
@@ -174,20 +174,20 @@ const longestRun = 24 * 60 * 60 * 1000
 // which no end was recorded counts.
 func (l *Ledger) Beside(dir string, from, to decide.Millis) (n int, err error) {
 	below := strings.TrimSuffix(dir, "/") + "/"
-	err = l.db.QueryRow("SELECT count(*) FROM invocations WHERE started >= ? AND started < ? AND (duration IS NULL "+
+	err = l.db.QueryRow("SELECT count(*) FROM calls WHERE started >= ? AND started < ? AND (duration IS NULL "+
 		"OR started + duration > ?) "+
 		"AND (cwd = ? OR substr(cwd, 1, ?) = ?)", from-longestRun, to, from, dir, len([]rune(below)), below).Scan(&n)
 	return n, err
 }
 
 // recordAnswer records an answer's lines, and forgets those that are older than a day.
-func recordAnswer(tx *sql.Tx, invocation, session int64, project string, ended decide.Millis, lines []byte) error {
+func recordAnswer(tx *sql.Tx, call, session int64, project string, ended decide.Millis, lines []byte) error {
 	if len(lines) == 0 || project == "" {
 		return nil
 	}
-	if _, err := tx.Exec("INSERT OR REPLACE INTO answers (invocation, session, project, ended, lines) VALUES (?, ?, ?, "+
+	if _, err := tx.Exec("INSERT OR REPLACE INTO answers (call, session, project, ended, lines) VALUES (?, ?, ?, "+
 		"?, ?)",
-		invocation, session, project, ended, lines); err != nil {
+		call, session, project, ended, lines); err != nil {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM answers WHERE project = ? AND ended < ?", project, ended-answersKept)

@@ -22,7 +22,7 @@ type Book interface {
 	// Preview returns the decision that Begin would make now and the chains it would choose from. It
 	// records nothing.
 	Preview(*Call) (decide.Decision, []decide.ChainFacts, error)
-	// Take carries out a decision: the chain, the session with its lease, the invocation. It fails
+	// Take carries out a decision: the chain, the session with its lease, the call. It fails
 	// with ErrMoved if the state has changed since the mark so that the decision can be another.
 	Take(Mark, decide.Decision, *Call) (*Ticket, error)
 	// FallBack abandons a resume: the session is dead for that reason, and the call continues in a

@@ -177,18 +177,18 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 	play(4000, "Four.", a, left, left, reason.CommitGone)
 	play(5000, "Five.", a, first, first, reason.BranchChanged)
 	_, ticket := play(6000, "Six.", b, first, first, reason.SettingsChanged)
-	wantCount(t, l, 6, "SELECT count(*) FROM invocations")
-	wantRow(t, "six", row(t, l, "invocations", ticket.ID), map[string]any{"changed": "X\tY"})
-	wantRow(t, "five", row(t, l, "invocations", ticket.ID-1), map[string]any{"changed": ""})
+	wantCount(t, l, 6, "SELECT count(*) FROM calls")
+	wantRow(t, "six", row(t, l, "calls", ticket.ID), map[string]any{"changed": "X\tY"})
+	wantRow(t, "five", row(t, l, "calls", ticket.ID-1), map[string]any{"changed": ""})
 }
 
-// A session has the caller of its latest call, an invocation its own.
+// A session has the caller of its latest call, a call its own.
 func TestCallerIsRecorded(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
 	check := func(what string, ticket *Ticket, want decide.Caller) {
 		t.Helper()
-		for table, id := range map[string]int64{"invocations": ticket.ID, "sessions": ticket.Session} {
+		for table, id := range map[string]int64{"calls": ticket.ID, "sessions": ticket.Session} {
 			wantRow(t, what, row(t, l, table, id), map[string]any{"caller": want.String()})
 		}
 	}

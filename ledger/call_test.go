@@ -249,14 +249,14 @@ func TestThingsAreBounded(t *testing.T) {
 	}
 }
 
-// An invocation's row has what the run has cost, and how it ended.
+// A call's row has what the run has cost, and how it ended.
 func TestAnInvocationIsRecorded(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
 	c := testCall(l, prompt, 1000)
 	c.Rule, c.Format = "rule", rewrite.Text
 	_, ticket := beginCall(t, l, c)
-	wantRow(t, "while it runs", row(t, l, "invocations", ticket.ID), map[string]any{
+	wantRow(t, "while it runs", row(t, l, "calls", ticket.ID), map[string]any{
 		"chain_id": ticket.Chain, "session_id": ticket.Session, "rule": "rule", "tool": "claude", "cwd": "/project", "started": 1000, "mode": rewrite.Fresh,
 		"reason": reason.FirstCall, "format": rewrite.Text, "prompt_bytes": len(prompt), "sent_bytes": len(prompt), "outcome": nil, "arm": "", "resumed_from": nil})
 	o := goodOutcome(someID, "done", 2500)
@@ -266,25 +266,25 @@ func TestAnInvocationIsRecorded(t *testing.T) {
 	want := map[string]any{
 		"duration": 1500, "native_id": someID, "id_source": "stdout", "id_format": rewrite.StreamJSON, "model": "model", "sent_bytes": 17,
 		"input": 1, "cache_read": 2, "cache_write": 0, "output": 4, "cost": int64(maxFigure), "outcome": "killed", "exit_code": 3, "signal": 9}
-	wantRow(t, "ended", row(t, l, "invocations", ticket.ID), want)
+	wantRow(t, "ended", row(t, l, "calls", ticket.ID), want)
 	finish(t, l, ticket, goodOutcome(otherID, "done", 9000))
-	wantRow(t, "ended twice", row(t, l, "invocations", ticket.ID), want)
+	wantRow(t, "ended twice", row(t, l, "calls", ticket.ID), want)
 
 	d, second := beginCall(t, l, testCall(l, prompt+"\n\nMore.", 3000))
 	if d.Reason != reason.PreviousKilled {
 		t.Fatal(d.Reason)
 	}
 	finish(t, l, second, &Outcome{Now: 3100, Seen: rewrite.StreamState{ID: otherID, Final: true, Content: true}})
-	wantRow(t, "nothing known", row(t, l, "invocations", second.ID), map[string]any{
+	wantRow(t, "nothing known", row(t, l, "calls", second.ID), map[string]any{
 		"input": nil, "cache_read": nil, "cache_write": nil, "output": nil, "cost": nil, "outcome": "ok", "signal": nil, "id_source": nil, "model": nil})
 	d, third := beginCall(t, l, testCall(l, prompt+"\n\nMore.\n\nAnd more.", 4000))
 	if d.Mode != rewrite.Resume {
 		t.Fatal(d.Reason)
 	}
-	wantRow(t, "resumed", row(t, l, "invocations", third.ID), map[string]any{"mode": rewrite.Resume, "reason": reason.Extends, "resumed_from": otherID})
+	wantRow(t, "resumed", row(t, l, "calls", third.ID), map[string]any{"mode": rewrite.Resume, "reason": reason.Extends, "resumed_from": otherID})
 }
 
-// A refusal is noted in the invocation, the session and the chain.
+// A refusal is noted in the call, the session and the chain.
 func TestFallBackIsRecorded(t *testing.T) {
 	for _, busy := range []bool{false, true} {
 		l, _ := newLedger(t)
@@ -311,8 +311,8 @@ func TestFallBackIsRecorded(t *testing.T) {
 		if since = second.Session; busy {
 			since = first.Session
 		}
-		wantRow(t, "the invocation", row(t, l, "invocations", second.ID), map[string]any{"mode": rewrite.Fresh, "fell_back": why, "session_id": second.Session})
-		wantRow(t, "the first invocation", row(t, l, "invocations", first.ID), map[string]any{"fell_back": nil, "session_id": first.Session})
+		wantRow(t, "the call", row(t, l, "calls", second.ID), map[string]any{"mode": rewrite.Fresh, "fell_back": why, "session_id": second.Session})
+		wantRow(t, "the first call", row(t, l, "calls", first.ID), map[string]any{"fell_back": nil, "session_id": first.Session})
 		wantRow(t, "the session", row(t, l, "sessions", first.Session), map[string]any{"state": state, "state_why": why, "errors": failures})
 		wantRow(t, "the chain", row(t, l, "chains", second.Chain), map[string]any{"since": since, "session_id": second.Session})
 		wantRow(t, "another session", row(t, l, "sessions", other.Session), before)
@@ -475,7 +475,7 @@ func TestObserve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRow(t, "the call", row(t, l, "invocations", ticket.ID), map[string]any{"chain_id": nil, "session_id": nil, "tool": "claude", "cwd": "/project",
+	wantRow(t, "the call", row(t, l, "calls", ticket.ID), map[string]any{"chain_id": nil, "session_id": nil, "tool": "claude", "cwd": "/project",
 		"started": 3000, "mode": rewrite.Observe, "reason": reason.CallerSession, "format": rewrite.Text, "prompt_bytes": 4, "sent_bytes": 4})
 	wantRow(t, "the session", row(t, l, "sessions", first.Session), map[string]any{"callers_own": 1})
 	wantRow(t, "another one", row(t, l, "sessions", other.Session), map[string]any{"callers_own": 0})
@@ -502,7 +502,7 @@ func TestArmOfAnInvocation(t *testing.T) {
 		if s < 0.5 {
 			control, want = control+1, Control
 		}
-		wantRow(t, "half", row(t, l, "invocations", ticket.ID), map[string]any{"arm": want})
+		wantRow(t, "half", row(t, l, "calls", ticket.ID), map[string]any{"arm": want})
 		finish(t, l, ticket, goodOutcome(someID, "done", decide.Millis(2000+n)))
 		c = testCall(l, fmt.Sprintf(base, n)+"\n\nMore.", 3000)
 		c.Limits.HoldOut = 0.5
@@ -517,7 +517,7 @@ func TestArmOfAnInvocation(t *testing.T) {
 		c := testCall(l, "Alone.", 9000)
 		c.Limits.HoldOut = all
 		_, ticket := beginCall(t, l, c)
-		wantRow(t, "all or none", row(t, l, "invocations", ticket.ID), map[string]any{"arm": ""})
+		wantRow(t, "all or none", row(t, l, "calls", ticket.ID), map[string]any{"arm": ""})
 	}
 }
 

@@ -208,7 +208,7 @@ func TestNoArmWithoutAChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRow(t, "the call", row(t, l, "invocations", ticket.ID), map[string]any{"arm": "", "chain_id": nil})
+	wantRow(t, "the call", row(t, l, "calls", ticket.ID), map[string]any{"arm": "", "chain_id": nil})
 }
 
 // A transcript whose earlier part has changed, but which shows the session's answer, tells which session is meant: that is

@@ -45,7 +45,7 @@ func TestFinishEarly(t *testing.T) {
 	}
 	wantRow(t, "after a turn of its own", row(t, l, "sessions", ticket.Session), map[string]any{"turns": 3, "errors": 0, "last_used": 4000})
 	var calls int
-	if err := l.db.QueryRow("SELECT count(*) FROM invocations WHERE outcome = 'ok'").Scan(&calls); err != nil || calls != 3 {
+	if err := l.db.QueryRow("SELECT count(*) FROM calls WHERE outcome = 'ok'").Scan(&calls); err != nil || calls != 3 {
 		t.Errorf("%d calls, %v", calls, err)
 	}
 }

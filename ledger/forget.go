@@ -39,7 +39,7 @@ const ofSession = "id IN (SELECT chain_id FROM sessions WHERE substr(native_id, 
 
 // LastNumbers returns the highest numbers that a chain and a call have had. No number is given twice.
 func (l *Ledger) LastNumbers() (chain, call int64, err error) {
-	err = l.db.QueryRow("SELECT "+unusedID("chains")+" - 1, "+unusedID("invocations")+" - 1").Scan(&chain, &call)
+	err = l.db.QueryRow("SELECT "+unusedID("chains")+" - 1, "+unusedID("calls")+" - 1").Scan(&chain, &call)
 	return chain, call, Wrap("find the last numbers", err)
 }
 
@@ -64,8 +64,8 @@ func (l *Ledger) findChains(condition, arg string) (chains []ChainName, err erro
 func (l *Ledger) nativeIDs(chain int64) ([]string, error) {
 	return Column[string](l, `SELECT native_id FROM (
 		SELECT id, native_id FROM sessions WHERE chain_id = ?1 UNION ALL
-		SELECT session_id, native_id FROM invocations WHERE chain_id = ?1 UNION ALL
-		SELECT session_id, resumed_from FROM invocations WHERE chain_id = ?1)
+		SELECT session_id, native_id FROM calls WHERE chain_id = ?1 UNION ALL
+		SELECT session_id, resumed_from FROM calls WHERE chain_id = ?1)
 		WHERE native_id IS NOT NULL GROUP BY native_id ORDER BY max(id)`, chain)
 }
 
@@ -111,7 +111,7 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Dropped, err error) {
 	if f, err = dropChains(tx, []int64{c.ID}, -1); err != nil {
 		return f, err
 	}
-	observed, err := dropRows(tx, "invocations", "mode = ? AND native_id IN (SELECT value FROM json_each(?))", -1,
+	observed, err := dropRows(tx, "calls", "mode = ? AND native_id IN (SELECT value FROM json_each(?))", -1,
 		rewrite.Observe, EncodeJSON(c.NativeIDs))
 	if err != nil {
 		return f, err

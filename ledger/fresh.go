@@ -29,8 +29,8 @@ func (l *Ledger) FreshCalls(since decide.Millis, tool, cwd string) (calls []*Fre
 	var caller decide.Caller
 	fields := append([]any{&c.ID, &c.Tool, &c.Cwd, &caller}, sessions.fields(&s)...)
 	err = Each(l.db, "SELECT i.id, i.tool, i.cwd, i.caller, "+sessions.columns("s")+`
-		FROM invocations i JOIN sessions s ON s.id = i.session_id JOIN chains c ON c.id = i.chain_id
-		WHERE i.id IN (SELECT id FROM invocations WHERE started >= ? AND tool = ? AND cwd = ? AND mode = ?
+		FROM calls i JOIN sessions s ON s.id = i.session_id JOIN chains c ON c.id = i.chain_id
+		WHERE i.id IN (SELECT id FROM calls WHERE started >= ? AND tool = ? AND cwd = ? AND mode = ?
 			AND fell_back IS NULL AND rule = '' ORDER BY started DESC, id DESC LIMIT ?) AND c.rule = '' AND c.task = ''
 		ORDER BY i.started, i.id`, func(rows *sql.Rows) error {
 		if err := rows.Scan(fields...); err != nil {

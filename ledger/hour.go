@@ -21,7 +21,7 @@ func reuse(chains string) string {
 		FROM (SELECT tool, chain_id, cache_hour, idle, held, input, cache_read, cache_write, first_prompt, first_read,
 		` + HeldEnough + ` AND (idle < 300000 OR idle < 3600000 AND lag(cache_hour, 1, 0) OVER (PARTITION BY chain_id
 		ORDER BY id)) AS kept
-			FROM invocations WHERE fell_back IS NULL AND chain_id IN (` + chains + `))
+			FROM calls WHERE fell_back IS NULL AND chain_id IN (` + chains + `))
 		GROUP BY tool, chain_id`
 }
 

@@ -92,7 +92,7 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 		return err
 	}
 	return l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE invocations SET outcome = 'killed' WHERE outcome IS NULL AND id IN (SELECT value "+
+		_, err := tx.Exec("UPDATE calls SET outcome = 'killed' WHERE outcome IS NULL AND id IN (SELECT value "+
 			"FROM json_each(?))", EncodeJSON(lost))
 		if err != nil {
 			return err
@@ -117,14 +117,14 @@ func (l *Ledger) lost(now decide.Millis) (calls []int64, err error) {
 		return err
 	}
 	// There are few leases: CROSS JOIN has SQLite go from them.
-	err = Each(l, leaseColumns+`, i.id FROM leases l CROSS JOIN sessions s ON s.id = l.session_id CROSS JOIN invocations i
+	err = Each(l, leaseColumns+`, i.id FROM leases l CROSS JOIN sessions s ON s.id = l.session_id CROSS JOIN calls i
 		ON i.chain_id = s.chain_id AND i.session_id = s.id WHERE i.outcome IS NULL`, see)
 	if err != nil {
 		return nil, err
 	}
-	err = Each(l, `SELECT 0, '', '', 0, 0, 0, 0, 0, id FROM invocations WHERE outcome IS NULL AND session_id IS NULL
+	err = Each(l, `SELECT 0, '', '', 0, 0, 0, 0, 0, id FROM calls WHERE outcome IS NULL AND session_id IS NULL
 		AND started < ?
-		AND id > (SELECT max(id) FROM invocations) - ?`, see, now-lostAfter, lastCalls)
+		AND id > (SELECT max(id) FROM calls) - ?`, see, now-lostAfter, lastCalls)
 	return calls, err
 }
 

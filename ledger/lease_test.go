@@ -63,7 +63,7 @@ func endedAs(t *testing.T, l *Ledger, call int64, now decide.Millis) (outcome st
 	if err := l.EndLost(now); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.db.QueryRow("SELECT coalesce(outcome, '') FROM invocations WHERE id = ?", call).Scan(&outcome); err != nil {
+	if err := l.db.QueryRow("SELECT coalesce(outcome, '') FROM calls WHERE id = ?", call).Scan(&outcome); err != nil {
 		t.Fatal(err)
 	}
 	return outcome
@@ -120,7 +120,7 @@ func TestWaiting(t *testing.T) {
 	if _, _, err := Begin(l, waiting); !errors.Is(err, ErrHeld) {
 		t.Fatalf("%v", err)
 	}
-	wantCount(t, l, 1, "SELECT count(*) FROM invocations")
+	wantCount(t, l, 1, "SELECT count(*) FROM calls")
 	other := testCall(l, prompt+"\n\nMore.", 1500)
 	other.Wait, other.Fingerprints.Model = true, "another"
 	if d, _, err := l.Preview(other); err != nil || d.Reason != reason.ModelChanged {

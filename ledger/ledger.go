@@ -243,7 +243,7 @@ func (l *Ledger) create() error {
 // runs must not end as another one.
 func lastIDs(tx *sql.Tx) map[string]int64 {
 	last := map[string]int64{}
-	for _, name := range []string{"chains", "sessions", "invocations"} {
+	for _, name := range []string{"chains", "sessions", "calls"} {
 		for _, rows := range []string{name, "last_ids WHERE name = '" + name + "'"} {
 			var id sql.NullInt64
 			_ = tx.QueryRow("SELECT max(id) FROM " + rows).Scan(&id) // it might have no such table
@@ -404,7 +404,7 @@ func (l *Ledger) Runtimes() ([]Runtime, error) {
 
 // FirstPrompt returns the tokens of the first request of a session's last run that ended well, 0 if they are not known.
 func (l *Ledger) FirstPrompt(session int64) (tokens int64, err error) {
-	err = l.db.QueryRow("SELECT coalesce(first_prompt, 0) FROM invocations WHERE session_id = ? AND outcome = 'ok' "+
+	err = l.db.QueryRow("SELECT coalesce(first_prompt, 0) FROM calls WHERE session_id = ? AND outcome = 'ok' "+
 		"ORDER BY id DESC LIMIT 1", session).Scan(&tokens)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil

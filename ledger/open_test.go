@@ -118,6 +118,6 @@ func TestACallRunsWhileTheLedgerIsSetAside(t *testing.T) {
 	_, other := begin(t, anew, fmt.Sprintf(base, 2), 2000)
 	before := row(t, anew, "sessions", other.Session)
 	finish(t, l, running, goodOutcome(someID, "done", 3000))
-	wantRow(t, "the other call", row(t, anew, "invocations", other.ID), map[string]any{"outcome": nil, "native_id": nil})
+	wantRow(t, "the other call", row(t, anew, "calls", other.ID), map[string]any{"outcome": nil, "native_id": nil})
 	wantRow(t, "its session", row(t, anew, "sessions", other.Session), before)
 }

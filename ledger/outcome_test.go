@@ -48,7 +48,7 @@ func TestWhatBecomesOfASession(t *testing.T) {
 			turns, errors = 0, 1
 		}
 		wantRow(t, tt.name, row(t, l, "sessions", ticket.Session), map[string]any{"state": tt.state, "state_why": tt.why, "turns": turns, "errors": errors})
-		wantRow(t, tt.name, row(t, l, "invocations", ticket.ID), map[string]any{"outcome": tt.result})
+		wantRow(t, tt.name, row(t, l, "calls", ticket.ID), map[string]any{"outcome": tt.result})
 	}
 }
 

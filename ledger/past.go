@@ -14,7 +14,7 @@ func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 		coalesce(held, 0),
 		coalesce(`+MissedCache+`, 0), cache_hour, coalesce(first_read, -1), input, cache_read, cache_write, output,
 		coalesce(cost, 0), cost IS NOT NULL
-		FROM invocations WHERE id IN (SELECT id FROM invocations WHERE chain_id = ? ORDER BY id DESC LIMIT ?)
+		FROM calls WHERE id IN (SELECT id FROM calls WHERE chain_id = ? ORDER BY id DESC LIMIT ?)
 		AND outcome = 'ok' AND input IS NOT NULL ORDER BY id DESC`, func(rows *sql.Rows) error {
 		var r decide.Run
 		var mode rewrite.Mode
@@ -38,7 +38,7 @@ func (l *Ledger) learned(c *Call) ([]decide.Run, error) {
 	chains, err := Column[int64](l.db, `SELECT id FROM (SELECT * FROM chains ORDER BY updated DESC LIMIT ?) c
 		WHERE tool = ? AND rule = ?
 		AND EXISTS (SELECT 1 FROM sessions WHERE chain_id = c.id AND model = ? AND runtime = ? AND settings = ?)
-		AND (SELECT count(*) FROM invocations WHERE chain_id = c.id AND mode IN (?, ?) AND outcome = 'ok') >= ?
+		AND (SELECT count(*) FROM calls WHERE chain_id = c.id AND mode IN (?, ?) AND outcome = 'ok') >= ?
 		ORDER BY updated DESC LIMIT 1`,
 		latestChains, c.Tool, c.Rule, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Settings,
 		rewrite.Resume, rewrite.Fork, decide.MinResumes)

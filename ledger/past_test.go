@@ -80,7 +80,7 @@ func TestArms(t *testing.T) {
 			now := 100*hour + decide.Millis(task*3+round)*minute
 			playFor(t, l, now, 1, func(c *Call) { c.Task, c.Limits.HoldOut = fmt.Sprint(task), 0.5 })
 			var arm, why string
-			if err := l.db.QueryRow("SELECT arm, reason FROM invocations ORDER BY id DESC").Scan(&arm, &why); err != nil {
+			if err := l.db.QueryRow("SELECT arm, reason FROM calls ORDER BY id DESC").Scan(&arm, &why); err != nil {
 				t.Fatal(err)
 			}
 			if round == 0 {
@@ -98,14 +98,14 @@ func TestArms(t *testing.T) {
 	for _, holdOut := range []float64{0, 1} {
 		playFor(t, l, 200*hour, 1, func(c *Call) { c.Task, c.Limits.HoldOut = "same", holdOut })
 		var arm string
-		if err := l.db.QueryRow("SELECT arm FROM invocations ORDER BY id DESC").Scan(&arm); err != nil || arm != "" {
+		if err := l.db.QueryRow("SELECT arm FROM calls ORDER BY id DESC").Scan(&arm); err != nil || arm != "" {
 			t.Errorf("with %v held out: %q, %v", holdOut, arm, err)
 		}
 	}
 }
 
 // BenchmarkBegin reports whether a decision grows slower with the ledger: a call in a
-// ledger of a million invocations should take at most half as long again as in an
+// ledger of a million calls should take at most half as long again as in an
 // empty one.
 func BenchmarkBegin(b *testing.B) {
 	for _, calls := range []int{0, 1_000_000} {
@@ -163,7 +163,7 @@ func fill(l *Ledger, calls, chains int) error {
 			CASE i % 3 WHEN 0 THEN 'live' WHEN 1 THEN 'failed' ELSE 'dead' END, 0, 1780000000000 + i,
 			'', '', '', '', randomblob(320), 1, 4000 FROM n`,
 		`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $calls)
-		INSERT INTO invocations (id, chain_id, session_id, tool, cwd, started, duration, mode, reason, resumed_from, format,
+		INSERT INTO calls (id, chain_id, session_id, tool, cwd, started, duration, mode, reason, resumed_from, format,
 			native_id, id_source, id_format, model, prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost,
 			outcome, exit_code, rule)
 		SELECT i, 1 + i % $chains, 1 + i % $chains, 'claude', '/home/me/src/project-' || (i % 500),

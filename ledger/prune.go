@@ -35,7 +35,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	files, err := List(l, `
 		SELECT s.id, s.chain_id, s.tool, c.home, coalesce(s.native_id, ''), s.state, s.created, s.last_used,
 			s.file, coalesce(s.stamp, ''), coalesce(s.id >= coalesce(c.since, c.session_id), 0), s.reset,
-			s.callers_own OR coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ?
+			s.callers_own OR coalesce(s.native_id IN (SELECT native_id FROM calls WHERE mode = ?
 			AND native_id IS NOT NULL), 0), `+superseded+`, `+copiesHaveFiles+`
 		FROM sessions s JOIN chains c ON c.id = s.chain_id
 		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, func(f *SessionFile) []any {
@@ -124,9 +124,9 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 	if dry {
 		held, err := heldChains(l)
 		if err == nil {
-			err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains WHERE `+oldChains+`), (SELECT count(*) FROM invocations
+			err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains WHERE `+oldChains+`), (SELECT count(*) FROM calls
 				WHERE `+oldUnchained+`)
-				+ (SELECT count(*) FROM invocations WHERE chain_id IN (SELECT id FROM chains
+				+ (SELECT count(*) FROM calls WHERE chain_id IN (SELECT id FROM chains
 				WHERE `+oldChains+`))`, before, day, held).Scan(&chains, &calls)
 		}
 		return chains, calls, Wrap("remove old chains", err)
@@ -160,7 +160,7 @@ const (
 // someOldChains selects the first of these chains that have together as many calls as are removed at once, or
 // one that has more.
 const someOldChains = `SELECT id FROM (SELECT id, size, sum(size) OVER (ORDER BY updated, id) AS so_far FROM (
-	SELECT id, updated, (SELECT count(*) FROM (SELECT 1 FROM invocations WHERE chain_id = chains.id LIMIT ?2)) + 1 AS size
+	SELECT id, updated, (SELECT count(*) FROM (SELECT 1 FROM calls WHERE chain_id = chains.id LIMIT ?2)) + 1 AS size
 		FROM chains WHERE ` + oldChains + ` ORDER BY updated, id LIMIT ?2)) WHERE so_far <= ?2 OR so_far = size`
 
 // dropSome removes some old chains, or some of what belongs to them, or else some calls without a chain. more
@@ -176,7 +176,7 @@ func dropSome(tx *sql.Tx, before decide.Millis) (d Dropped, more bool, err error
 	case len(old) > 0:
 		d, err = dropChains(tx, old, dropAtOnce)
 	default:
-		d.Calls, err = dropRows(tx, "invocations", oldUnchained, dropAtOnce, before, day)
+		d.Calls, err = dropRows(tx, "calls", oldUnchained, dropAtOnce, before, day)
 	}
 	return d, len(old) > 0 || d.Calls == dropAtOnce, err
 }
@@ -233,7 +233,7 @@ type Dropped struct{ Chains, Sessions, Calls int64 }
 func dropChains(tx *sql.Tx, chains []int64, limit int64) (d Dropped, err error) {
 	const ofChains = "chain_id IN (SELECT value FROM json_each(?))"
 	ids := EncodeJSON(chains)
-	if d.Calls, err = dropRows(tx, "invocations", ofChains, limit, ids); err != nil || d.Calls == limit {
+	if d.Calls, err = dropRows(tx, "calls", ofChains, limit, ids); err != nil || d.Calls == limit {
 		return d, err
 	}
 	if d.Sessions, err = dropRows(tx, "sessions", ofChains, limit, ids); err != nil || d.Sessions == limit {
@@ -244,7 +244,7 @@ func dropChains(tx *sql.Tx, chains []int64, limit int64) (d Dropped, err error) 
 }
 
 // referring has the rows that refer to a table's rows, with the referring column.
-var referring = map[string]string{"invocations": "answers WHERE invocation", "sessions": "leases WHERE session_id"}
+var referring = map[string]string{"calls": "answers WHERE call", "sessions": "leases WHERE session_id"}
 
 // dropRows removes calls or sessions, and the rows that refer to them alone.
 func dropRows(tx *sql.Tx, table, which string, limit int64, args ...any) (int64, error) {

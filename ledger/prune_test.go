@@ -48,7 +48,7 @@ func TestSessionFiles(t *testing.T) {
 	l, _ := newLedger(t)
 	one, two := oneCall(t, l, "one", nth(1), 1000), oneCall(t, l, "two", nth(2), 2000)
 	begin(t, l, fmt.Sprintf(base, 3), 3000) // it runs: no file is known
-	if _, err := l.db.Exec("INSERT INTO invocations (tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes, native_id)"+
+	if _, err := l.db.Exec("INSERT INTO calls (tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes, native_id)"+
 		" VALUES ('claude', '/', 1, 'observe', 'caller_session', 'text', 1, 1, ?)", nth(2)); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestDropBefore(t *testing.T) {
 		}
 	}
 	wantCount(t, l, 2, "SELECT count(*) FROM chains")
-	wantCount(t, l, 3, "SELECT count(*) FROM invocations")
+	wantCount(t, l, 3, "SELECT count(*) FROM calls")
 	if err := l.Check(); err != nil {
 		t.Error(err)
 	}
@@ -160,9 +160,9 @@ func manyChains(t *testing.T, l *Ledger, chains, calls int) {
 			SELECT id, id, 'claude', 'live', 1000, 1000, '', '', '', '', x'', 0, 0 FROM chains;
 		INSERT INTO leases (session_id, boot, pid, pid_start, taken) SELECT id, 'another', 1, 1, 1 FROM sessions;
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-		INSERT INTO invocations (chain_id, session_id, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes, outcome)
+		INSERT INTO calls (chain_id, session_id, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes, outcome)
 			SELECT id, id, 'claude', '/', 1000, 'fresh', 'new_job', 'text', 1, 1, 'ok' FROM chains, n;
-		INSERT INTO answers SELECT id, session_id, '/', 1000, x'' FROM invocations`, chains, calls); err != nil {
+		INSERT INTO answers SELECT id, session_id, '/', 1000, x'' FROM calls`, chains, calls); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -170,7 +170,7 @@ func manyChains(t *testing.T, l *Ledger, chains, calls int) {
 // wantWhole checks that each chain has all of its calls, and that no row refers to one that is gone.
 func wantWhole(t *testing.T, l *Ledger, calls int) {
 	t.Helper()
-	wantCount(t, l, 0, "SELECT count(*) FROM chains c WHERE (SELECT count(*) FROM invocations WHERE chain_id = c.id) <> ? AND updated = 1000", calls)
+	wantCount(t, l, 0, "SELECT count(*) FROM chains c WHERE (SELECT count(*) FROM calls WHERE chain_id = c.id) <> ? AND updated = 1000", calls)
 	wantCount(t, l, 0, "SELECT count(*) FROM pragma_foreign_key_check")
 	wantCount(t, l, 0, "SELECT count(*) FROM sessions WHERE chain_id NOT IN (SELECT id FROM chains)")
 }
@@ -215,7 +215,7 @@ func TestDropBeforeInParts(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		wantWhole(t, other, calls)
-		wantCount(t, other, calls, "SELECT count(*) FROM invocations WHERE chain_id = ?", chains)
+		wantCount(t, other, calls, "SELECT count(*) FROM calls WHERE chain_id = ?", chains)
 		if !stops {
 			wantCount(t, other, 1, "SELECT count(*) FROM chains")
 			wantCount(t, other, 1, "SELECT count(*) FROM leases")
@@ -231,8 +231,8 @@ func TestDropBeforeInParts(t *testing.T) {
 func TestDropManyCalls(t *testing.T) {
 	l, _ := newLedger(t)
 	manyChains(t, l, 1, 2*dropAtOnce+1)
-	if _, err := l.db.Exec(`INSERT INTO invocations (tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes, outcome)
-		SELECT tool, cwd, started, 'observe', reason, format, 1, 1, 'ok' FROM invocations`); err != nil {
+	if _, err := l.db.Exec(`INSERT INTO calls (tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes, outcome)
+		SELECT tool, cwd, started, 'observe', reason, format, 1, 1, 'ok' FROM calls`); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []int64{dropAtOnce, dropAtOnce, 1} {
@@ -253,7 +253,7 @@ func TestDropManyCalls(t *testing.T) {
 	if chains, calls, err := l.DropBefore(2000, false); err != nil || chains != 0 || calls != 2*dropAtOnce+1 {
 		t.Errorf("%d chains, %d calls, %v", chains, calls, err)
 	}
-	wantCount(t, l, 0, "SELECT count(*) FROM invocations")
+	wantCount(t, l, 0, "SELECT count(*) FROM calls")
 	if _, err := l.db.Exec("INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (1, '', 1, 1, 1)"); err == nil {
 		t.Error("keys are not checked any more")
 	}
@@ -290,7 +290,7 @@ func TestARowIsNotUsedAgain(t *testing.T) {
 	}
 	finish(t, l, long, goodOutcome(nth(3), "done", 4*day))
 	var outcome sql.NullString
-	if err := l.db.QueryRow("SELECT outcome FROM invocations WHERE id = ?", other.ID).Scan(&outcome); err != nil || outcome.Valid {
+	if err := l.db.QueryRow("SELECT outcome FROM calls WHERE id = ?", other.ID).Scan(&outcome); err != nil || outcome.Valid {
 		t.Errorf("the other call has the outcome %v, %v", outcome, err)
 	}
 }
@@ -309,7 +309,7 @@ func TestFiguresBeyondReason(t *testing.T) {
 		finish(t, l, ticket, o)
 	}
 	var input, read, cost int64
-	if err := l.db.QueryRow("SELECT sum(input), sum(cache_read), sum(cost) FROM invocations").Scan(&input, &read, &cost); err != nil ||
+	if err := l.db.QueryRow("SELECT sum(input), sum(cache_read), sum(cost) FROM calls").Scan(&input, &read, &cost); err != nil ||
 		input != 2*maxFigure || read != 0 || cost != 2*maxFigure {
 		t.Errorf("%d, %d, %d, %v", input, read, cost, err)
 	}
@@ -328,7 +328,7 @@ func TestForget(t *testing.T) {
 	if _, err := l.Observe(testCall(l, "x", 3000), reason.CallerSession, "", 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.db.Exec("UPDATE invocations SET native_id = ? WHERE mode = 'observe'", nth(0xabcdef)); err != nil {
+	if _, err := l.db.Exec("UPDATE calls SET native_id = ? WHERE mode = 'observe'", nth(0xabcdef)); err != nil {
 		t.Fatal(err)
 	}
 	// What was there before, and was moved or removed by a call, leaves traces.
@@ -393,7 +393,7 @@ func TestForgetLeavesWhatIsHeld(t *testing.T) {
 	if _, err := l.Forget(chains[0], false); !errors.Is(err, ErrInUse) {
 		t.Errorf("%v", err)
 	}
-	wantCount(t, l, 1, "SELECT count(*) FROM invocations")
+	wantCount(t, l, 1, "SELECT count(*) FROM calls")
 }
 
 func TestFindChains(t *testing.T) {

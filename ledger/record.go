@@ -110,10 +110,10 @@ type Record struct {
 	Signal     Number      `db:"signal INTEGER" json:"signal" doc:"the signal that ended it, or null"`
 }
 
-var records = newTable[Record]("invocations")
+var records = newTable[Record]("calls")
 
 // RecordTables are the tables of RecordColumns: the calls i, the chain ic and the session si of each.
-const RecordTables = "invocations i LEFT JOIN chains ic ON ic.id = i.chain_id LEFT JOIN sessions si " +
+const RecordTables = "calls i LEFT JOIN chains ic ON ic.id = i.chain_id LEFT JOIN sessions si " +
 	"ON si.id = i.session_id"
 
 // RecordColumns returns SQL that selects calls from RecordTables.

@@ -26,7 +26,7 @@ func used(t *testing.T, chains int) (path string, key prompt.Key) {
 		}
 		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
 	}
-	if _, err := l.db.Exec("INSERT OR REPLACE INTO answers SELECT id, session_id, '/', 2000, x'' FROM invocations"); err != nil {
+	if _, err := l.db.Exec("INSERT OR REPLACE INTO answers SELECT id, session_id, '/', 2000, x'' FROM calls"); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {
@@ -49,7 +49,7 @@ func damage(t *testing.T, path string, at, n int64) {
 
 // A check reads every table.
 func TestCheck(t *testing.T) {
-	for _, table := range []string{"chains", "sessions", "answers", "invocations"} {
+	for _, table := range []string{"chains", "sessions", "answers", "calls"} {
 		path, _ := used(t, 3)
 		l, err := OpenExisting(path)
 		if err != nil {
@@ -92,7 +92,7 @@ func TestReset(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if wantCount(t, l, 0, "SELECT count(*) FROM invocations"); bytes.Equal(l.Key(), key) {
+	if wantCount(t, l, 0, "SELECT count(*) FROM calls"); bytes.Equal(l.Key(), key) {
 		t.Error("the new one has the old one's key")
 	}
 	if _, err := Reset(path, suffix); !errors.Is(err, fs.ErrExist) {

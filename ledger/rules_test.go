@@ -115,8 +115,8 @@ func TestNeverBelongsToNoChain(t *testing.T) {
 	c.Scope = "judges"
 	expect(t, "a call that would extend it", play(t, l, c), reason.FirstCall)
 	wantCount(t, l, 1, "SELECT count(*) FROM chains")
-	wantCount(t, l, 3, "SELECT count(*) FROM invocations WHERE reason = ?", reason.Never)
-	wantCount(t, l, 4, "SELECT count(*) FROM invocations WHERE mode = ?", rewrite.Fresh)
+	wantCount(t, l, 3, "SELECT count(*) FROM calls WHERE reason = ?", reason.Never)
+	wantCount(t, l, 4, "SELECT count(*) FROM calls WHERE mode = ?", rewrite.Fresh)
 }
 
 func TestRulesShareNoTasks(t *testing.T) {

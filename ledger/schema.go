@@ -15,8 +15,8 @@ func schema() string {
 // applicationID marks a SQLite file as a ledger ("rpr1").
 const applicationID = 0x72707231
 
-// schemaVersion numbers the tables. A ledger of another one is set aside.
-const schemaVersion = 15
+// schemaVersion numbers the tables. A ledger of an older version is set aside.
+const schemaVersion = 16
 
 // Format numbers what sessions are compared by: the digests of prompts and answers, the names of settings,
 // roles that nothing names. A session of another format is never continued, and the reason says so. TestFormat

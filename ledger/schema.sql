@@ -13,12 +13,12 @@ CREATE INDEX sessions_chain ON sessions (chain_id);
 CREATE INDEX sessions_native ON sessions (native_id);
 CREATE INDEX sessions_parent ON sessions (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX sessions_shared ON sessions (shared) WHERE shared <> '';
-CREATE INDEX invocations_chain ON invocations (chain_id);
-CREATE INDEX invocations_started ON invocations (started);
-CREATE INDEX invocations_hour ON invocations (started) WHERE cache_hour;
+CREATE INDEX calls_chain ON calls (chain_id);
+CREATE INDEX calls_started ON calls (started);
+CREATE INDEX calls_hour ON calls (started) WHERE cache_hour;
 
 CREATE TABLE answers ( -- the latest, by which a prompt that shows one is recognized
-	invocation INTEGER PRIMARY KEY REFERENCES invocations (id) ON DELETE CASCADE,
+	call INTEGER PRIMARY KEY REFERENCES calls (id) ON DELETE CASCADE,
 	session    INTEGER NOT NULL,
 	project    TEXT NOT NULL, -- the root of the repository, or the directory
 	ended      INTEGER NOT NULL,
@@ -69,6 +69,6 @@ END;
 CREATE TRIGGER sessions_drop BEFORE DELETE ON sessions BEGIN
 	INSERT INTO last_ids VALUES ('sessions', old.id) ON CONFLICT (name) DO UPDATE SET id = max(id, excluded.id);
 END;
-CREATE TRIGGER invocations_drop BEFORE DELETE ON invocations BEGIN
-	INSERT INTO last_ids VALUES ('invocations', old.id) ON CONFLICT (name) DO UPDATE SET id = max(id, excluded.id);
+CREATE TRIGGER calls_drop BEFORE DELETE ON calls BEGIN
+	INSERT INTO last_ids VALUES ('calls', old.id) ON CONFLICT (name) DO UPDATE SET id = max(id, excluded.id);
 END;

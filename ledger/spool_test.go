@@ -203,10 +203,10 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 	if d.Mode != rewrite.Fresh || d.Reason != reason.PreviousKilled {
 		t.Errorf("%s (%s) of %q", d.Mode, d.Reason, d.NativeID)
 	}
-	wantCount(t, l, 3, "SELECT count(*) FROM invocations WHERE chain_id = ?", second.Chain)
-	wantRow(t, "the call", row(t, l, "invocations", second.ID), map[string]any{
+	wantCount(t, l, 3, "SELECT count(*) FROM calls WHERE chain_id = ?", second.Chain)
+	wantRow(t, "the call", row(t, l, "calls", second.ID), map[string]any{
 		"mode": rewrite.Fresh, "fell_back": reason.RefusedUnknown, "session_id": nil, "outcome": "ok"})
-	wantRow(t, "another call", row(t, l, "invocations", bystander.ID), map[string]any{"fell_back": nil, "session_id": bystander.Session})
+	wantRow(t, "another call", row(t, l, "calls", bystander.ID), map[string]any{"fell_back": nil, "session_id": bystander.Session})
 }
 
 // A call that found the ledger locked is recorded when it ends, once, also if another one is like it in everything.
@@ -247,14 +247,14 @@ func TestACallWhoseBeginningCameTooLate(t *testing.T) {
 		if err := l.Settle(); err != nil {
 			t.Fatal(err)
 		}
-		wantCount(t, l, 2, "SELECT count(*) FROM invocations WHERE mode = 'observe' AND started = 1000 AND duration = 1000 AND prompt_bytes = 7 AND exit_code = 3 AND native_id = ?", someID)
+		wantCount(t, l, 2, "SELECT count(*) FROM calls WHERE mode = 'observe' AND started = 1000 AND duration = 1000 AND prompt_bytes = 7 AND exit_code = 3 AND native_id = ?", someID)
 		for n, name := range names { // the process that recorded it died before it removed the file
 			if err := os.WriteFile(name, texts[n], 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	wantCount(t, l, 2, "SELECT count(*) FROM invocations")
+	wantCount(t, l, 2, "SELECT count(*) FROM calls")
 }
 
 // What is kept of the answer of a call that is recorded late has the ledger's key, as any other's.
@@ -295,7 +295,7 @@ func TestSettleAll(t *testing.T) {
 	if err := l.Settle(); err != nil || len(l.spool.list()) > 0 {
 		t.Errorf("%v, %d left", err, len(l.spool.list()))
 	}
-	wantCount(t, l, 2*maxSpooled+1, "SELECT count(*) FROM invocations")
+	wantCount(t, l, 2*maxSpooled+1, "SELECT count(*) FROM calls")
 }
 
 // What is added to a session's digests leaves them bytes.

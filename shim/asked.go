@@ -65,8 +65,8 @@ func toolName(env Env) string {
 	return filepath.Base(binary.Executable())
 }
 
-// invocation returns the command line and the facts needed to parse it.
-func (a *asked) invocation() rewrite.Input {
+// commandInput returns the command line and the facts needed to parse it.
+func (a *asked) commandInput() rewrite.Input {
 	return rewrite.Input{
 		Args: a.env.Args[min(1, len(a.env.Args)):], Env: a.env.Get,
 		StdinTTY:  isatty.IsTerminal(a.env.Stdin.Fd()),
@@ -134,7 +134,7 @@ func (f *found) countPassed(p *pass) {
 	if !known || f.ledger.slow {
 		return
 	}
-	in := f.invocation()
+	in := f.commandInput()
 	chosen := p.why == reason.Nested || p.why == reason.SwitchedOff || p.why == reason.Disabled
 	if !chosen && !rewrite.Missed(tool, in, p.why) {
 		return

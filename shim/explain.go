@@ -78,7 +78,7 @@ func Explain(env Env) Explanation {
 	} else if e.Reason == reason.Fault && e.Fault == nil {
 		e.Fault = fmt.Errorf("find the real %s: %w", a.name, err)
 	}
-	e.Terminal = a.invocation().StdoutTTY
+	e.Terminal = a.commandInput().StdoutTTY
 	if f.line.Mode != "" {
 		e.Other = f.other()
 	}
@@ -87,7 +87,7 @@ func Explain(env Env) Explanation {
 
 // other returns the decision for another kind of output.
 func (f *found) other() *Other {
-	in := f.invocation()
+	in := f.commandInput()
 	now := f.parsed(in).Mode != rewrite.Passthrough
 	in.StdoutTTY = !in.StdoutTTY
 	line := f.parsed(in)

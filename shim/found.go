@@ -70,7 +70,7 @@ func (f *found) parse() error {
 	if f.tool, managed = rewrite.Lookup(f.name); !managed {
 		return passFor(reason.NotManaged)
 	}
-	if f.line = f.parsed(f.invocation()); f.line.Mode == rewrite.Passthrough {
+	if f.line = f.parsed(f.commandInput()); f.line.Mode == rewrite.Passthrough {
 		return passFor(f.line.Reason)
 	}
 	// A tool can fail at the first write if nobody reads it (codex 0.169.0: exit code 101).

@@ -316,7 +316,7 @@ func outcomes(t *testing.T, home string) (all []string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	rows, err := db.Query(`SELECT coalesce(exit_code, -1), coalesce(signal, -1) FROM invocations ORDER BY id DESC`)
+	rows, err := db.Query(`SELECT coalesce(exit_code, -1), coalesce(signal, -1) FROM calls ORDER BY id DESC`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -604,7 +604,7 @@ func TestAnAnswerIntoAFullDevice(t *testing.T) {
 		}
 		defer db.Close()
 		var outcome, mode string
-		if err := db.QueryRow(`SELECT a.outcome, b.mode FROM invocations a, invocations b WHERE a.id = 1 AND b.id = 2`).Scan(&outcome, &mode); err != nil {
+		if err := db.QueryRow(`SELECT a.outcome, b.mode FROM calls a, calls b WHERE a.id = 1 AND b.id = 2`).Scan(&outcome, &mode); err != nil {
 			t.Fatal(err)
 		}
 		if outcome == "ok" || mode != "fresh" { // where its next write fails the fake is killed

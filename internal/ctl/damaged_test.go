@@ -16,7 +16,7 @@ import (
 // Whatever command meets what is damaged of a ledger that can be opened, its hint names the repair.
 func TestDamageHasAHint(t *testing.T) {
 	path := sample.Ledger(t, 300, false)
-	sample.Damage(t, path, "invocations")
+	sample.Damage(t, path, "calls")
 	for _, args := range []string{"status", "stats", "log", "show", "why",
 		"report -o " + filepath.Join(t.TempDir(), "r.html")} {
 		var out, errs strings.Builder

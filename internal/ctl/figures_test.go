@@ -138,7 +138,7 @@ func addUnusual(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec(`INSERT INTO invocations (chain_id, tool, cwd, format, prompt_bytes, sent_bytes, started, mode, reason, outcome, signal)
+	if _, err := db.Exec(`INSERT INTO calls (chain_id, tool, cwd, format, prompt_bytes, sent_bytes, started, mode, reason, outcome, signal)
 		SELECT id, tool, cwd, 'text', 300, 200, updated, 'resume', 'extends', 'killed', 15 FROM chains WHERE id = 1 UNION ALL
 		SELECT NULL, tool, cwd, 'text', 300, 300, updated, 'observe', 'caller_session', 'ok', NULL FROM chains WHERE id = 1`); err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func statusOn(t *testing.T, width, height int, args ...string) []string {
 			"'/home/me', 'unknown_option', ?1 / 86400000, 2, ?1 - 2, ''), ('claude', " +
 			"'/home/me', 'slash_command', ?1 / 86400000, 2, ?1, ''), ('claude', '/home/me', " +
 			"'caller_session', ?1 / 86400000, 2, ?1, '')",
-		"INSERT INTO invocations (tool, cwd, format, prompt_bytes, sent_bytes, started, mode, " +
+		"INSERT INTO calls (tool, cwd, format, prompt_bytes, sent_bytes, started, mode, " +
 			"reason) SELECT 'claude', '/home/me/a/very/long/path/' || id, 'text', 1, 1, ?1, " +
 			"'fresh', 'no_evidence' FROM chains WHERE id <= 20",
 	} {

@@ -42,7 +42,7 @@ func CacheRows(l *ledger.Ledger, f Filter) ([]CacheRow, error) {
 		coalesce(sum(iif(first_prompt IS NULL, 0, min(held, first_prompt))), 0), coalesce(sum(first_prompt), 0),
 		sum(`+ledger.HeldEnough+`), sum(`+ledger.MissedCache+`),
 		sum(`+ledger.MissedCache+` AND `+oneRequest+`)
-		FROM invocations i LEFT JOIN sessions s ON s.id = i.session_id
+		FROM calls i LEFT JOIN sessions s ON s.id = i.session_id
 		WHERE `+continued+` AND outcome = 'ok' AND idle IS NOT NULL AND input IS NOT NULL AND `+where+`
 		GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
 		func(r *CacheRow) []any {

@@ -19,7 +19,7 @@ func LatestCalls(l *ledger.Ledger, w Wanted) ([]ledger.Record, error) {
 // session counts for an hour: no lease shows whether the process still lives.
 func RunningCalls(l *ledger.Ledger, f Filter, now decide.Millis) (list []ledger.Record, err error) {
 	among, args := f.among("i.")
-	rows, err := readCalls(l, "i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? AND "+among+" "+
+	rows, err := readCalls(l, "i.outcome IS NULL AND i.id > (SELECT max(id) FROM calls) - ? AND "+among+" "+
 		"ORDER BY i.id DESC",
 		slices.Concat([]any{recentCalls}, args)...)
 	for _, i := range rows {

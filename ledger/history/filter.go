@@ -50,7 +50,7 @@ func (f Filter) OnlyPeriod() bool {
 	return f == Filter{}
 }
 
-// where returns the filter as a condition on invocations and its arguments, without the period. Columns
+// where returns the filter as a condition on calls and its arguments, without the period. Columns
 // get the prefix.
 func (f Filter) where(prefix string) (condition string, args []any) {
 	all := []string{"1"}
@@ -110,7 +110,7 @@ func (f Filter) ofCalls(column, owner string) (condition string, args []any) {
 		return "1", nil
 	}
 	among, args := f.among("i.")
-	return fmt.Sprintf("EXISTS (SELECT 1 FROM invocations i WHERE i.%s = %s AND %s)", column, owner, among), args
+	return fmt.Sprintf("EXISTS (SELECT 1 FROM calls i WHERE i.%s = %s AND %s)", column, owner, among), args
 }
 
 // Lasting says until when sessions can be resumed. The zero value sets no limit.

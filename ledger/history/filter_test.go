@@ -13,14 +13,14 @@ func TestFilter(t *testing.T) {
 	l, path := newLedger(t)
 	fill(t, path, 300)
 	execute(t, path, `UPDATE chains SET role = 'role ' || (id % 3);
-		UPDATE invocations SET tool = 'codex' WHERE chain_id % 4 = 0;
+		UPDATE calls SET tool = 'codex' WHERE chain_id % 4 = 0;
 		UPDATE chains SET tool = 'codex' WHERE id % 4 = 0;
 		UPDATE sessions SET tool = 'codex' WHERE chain_id % 4 = 0;
 		UPDATE chains SET created = (id - 1) * 10000, updated = id * 10000;
-		UPDATE invocations SET cwd = '/work/1' || CASE chain_id % 3 WHEN 0 THEN '' WHEN 1 THEN '/below' ELSE '0' END;
-		UPDATE invocations SET outcome = NULL WHERE id % 13 = 0;
-		UPDATE invocations SET detail = 'short_prompt' WHERE id % 5 = 0;
-		UPDATE invocations SET mode = 'fresh', fell_back = 'refused_other' WHERE id % 11 = 0`)
+		UPDATE calls SET cwd = '/work/1' || CASE chain_id % 3 WHEN 0 THEN '' WHEN 1 THEN '/below' ELSE '0' END;
+		UPDATE calls SET outcome = NULL WHERE id % 13 = 0;
+		UPDATE calls SET detail = 'short_prompt' WHERE id % 5 = 0;
+		UPDATE calls SET mode = 'fresh', fell_back = 'refused_other' WHERE id % 11 = 0`)
 	for name, tt := range map[string]struct {
 		f    Filter
 		want func(ledger.Record) bool

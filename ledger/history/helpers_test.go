@@ -84,7 +84,7 @@ func fill(tb testing.TB, path string, calls int) {
 		INSERT INTO sessions (id, chain_id, tool, native_id, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
 		SELECT id, id, tool, id, 'live', created, updated, '', '', '', '', zeroblob(256), 0, 300 FROM chains;
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 - 1)
-		INSERT INTO invocations (chain_id, session_id, rule, tool, cwd, started, duration, mode, reason, format, native_id, model,
+		INSERT INTO calls (chain_id, session_id, rule, tool, cwd, started, duration, mode, reason, format, native_id, model,
 			prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome, exit_code, arm)
 		SELECT i / 10 + 1, i / 10 + 1, 'rule ' || ((i / 10 + 1) % 5), 'claude', '/work/' || ((i / 10 + 1) % 50), i * 1000,
 			5000 + i * 7919 % 10000,

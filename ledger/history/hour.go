@@ -25,7 +25,7 @@ func HourRows(l *ledger.Ledger, w Wanted) ([]HourRow, error) {
 	})
 	where, args = where+" AND i.tool IN (SELECT value FROM json_each(?))", append(args, ledger.EncodeJSON(tools))
 	var all []HourRow
-	err := ledger.EachPauses(l, "SELECT i.chain_id FROM invocations i WHERE (i.cache_hour OR i.idle >= 300000 "+
+	err := ledger.EachPauses(l, "SELECT i.chain_id FROM calls i WHERE (i.cache_hour OR i.idle >= 300000 "+
 		"AND i.idle < 3600000) AND "+where, args, func(p ledger.Pauses) {
 		if len(all) == 0 || all[len(all)-1].Tool != p.Tool {
 			all = append(all, HourRow{Tool: p.Tool})

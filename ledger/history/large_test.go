@@ -2,7 +2,7 @@ package history
 
 import "testing"
 
-// BenchmarkLarge asks a ledger of a million invocations, in 100 000 chains, what shimctl asks.
+// BenchmarkLarge asks a ledger of a million calls, in 100 000 chains, what shimctl asks.
 func BenchmarkLarge(b *testing.B) {
 	l, path := newLedger(b)
 	fill(b, path, 1_000_000)

@@ -11,7 +11,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A ChainRow is a chain for display: with its newest session and its latest invocation.
+// A ChainRow is a chain for display: with its newest session and its latest call.
 type ChainRow struct {
 	ID               int64
 	Tool, Cwd        string
@@ -52,10 +52,10 @@ func Chains(l *ledger.Ledger, w Wanted) ([]ChainRow, error) {
 		append(args, w.limit())...)
 	chains, err := ledger.List(l, `
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
-			(SELECT count(*) FROM invocations WHERE chain_id = c.id),
-			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+ledger.RecordColumns()+`
+			(SELECT count(*) FROM calls WHERE chain_id = c.id),
+			(SELECT count(*) FROM calls WHERE chain_id = c.id AND `+continued+`), `+ledger.RecordColumns()+`
 		FROM chains c JOIN `+ledger.RecordTables+`
-		WHERE i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id) AND (? = 0 OR c.id = ?) AND (? = ''
+		WHERE i.id = (SELECT max(id) FROM calls WHERE chain_id = c.id) AND (? = 0 OR c.id = ?) AND (? = ''
 		OR c.tool = ?)
 			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions s WHERE `+ledger.SinceBegun+` AND s.reset = 0
 				AND (s.state = ? OR s.state = ? AND s.last_used >= ? AND s.created >= ?))) AND `+condition+`
@@ -115,7 +115,7 @@ func SessionRows(l *ledger.Ledger, w Wanted) ([]SessionRow, error) {
 // Bounded returns the time since when there are at most that many calls: since, or when the first of the latest
 // ones began.
 func Bounded(l *ledger.Ledger, since decide.Millis, most int64) (decide.Millis, error) {
-	err := ledger.Each(l, "SELECT started + 1 FROM invocations ORDER BY started DESC LIMIT 1 OFFSET ?",
+	err := ledger.Each(l, "SELECT started + 1 FROM calls ORDER BY started DESC LIMIT 1 OFFSET ?",
 		func(rows *sql.Rows) error {
 			var began decide.Millis
 			err := rows.Scan(&began)
@@ -141,7 +141,7 @@ type WholePrompts struct {
 func CountWhole(l *ledger.Ledger, f Filter) (w WholePrompts, err error) {
 	where, args := f.selects("")
 	err = ledger.Each(l, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes >= ?), 0) "+
-		"FROM invocations WHERE "+continued+
+		"FROM calls WHERE "+continued+
 		" AND sent_bytes >= prompt_bytes AND "+where, func(rows *sql.Rows) error { return rows.Scan(&w.Short, &w.Long) },
 		append([]any{prompt.ShortPromptBytes, prompt.ShortPromptBytes}, args...)...)
 	return w, ledger.Wrap("count whole prompts", err)

@@ -88,7 +88,7 @@ func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (grou
 			g.Add(s.Sums)
 		}
 		where, ofFilter := f.selects("")
-		return ledger.Each(q, "SELECT "+key+", count(DISTINCT resumed_from) FROM invocations WHERE "+continued+" "+
+		return ledger.Each(q, "SELECT "+key+", count(DISTINCT resumed_from) FROM calls WHERE "+continued+" "+
 			"AND "+where+" GROUP BY 1",
 			func(rows *sql.Rows) error {
 				var key string
@@ -119,7 +119,7 @@ func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (grou
 func Arms(q ledger.Queryer, f Filter) (chains map[string]int64, err error) {
 	where, args := f.selects("")
 	chains = map[string]int64{}
-	err = ledger.Each(q, "SELECT arm, count(DISTINCT chain_id) FROM invocations WHERE arm <> '' AND "+managed+" "+
+	err = ledger.Each(q, "SELECT arm, count(DISTINCT chain_id) FROM calls WHERE arm <> '' AND "+managed+" "+
 		"AND "+where+" GROUP BY 1",
 		func(rows *sql.Rows) error {
 			var arm string

@@ -124,7 +124,7 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args .
 		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
 		sum(max(prompt_bytes - sent_bytes, 0)), sum(coalesce(mode <> 'resume' OR native_id <> resumed_from,
 		resumed_from IS NULL))
-		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
+		FROM calls WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
 		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, key)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
 	err = inPieces(q, f, query, func(rows *sql.Rows) error {
@@ -166,7 +166,7 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args .
 // calls have, and its arguments. OtherKeys is one of that many keys, and stands for several.
 func mostCalled(q ledger.Queryer, by By, f Filter, most int) (expression string, keys []any, err error) {
 	where, args := f.selects("")
-	values, err := ledger.Column[string](q, "SELECT "+by.column()+" FROM invocations WHERE "+managed+" AND "+where+" "+
+	values, err := ledger.Column[string](q, "SELECT "+by.column()+" FROM calls WHERE "+managed+" AND "+where+" "+
 		"GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?", append(args, most+1)...)
 	if len(values) <= most {
 		return by.column(), nil, err
@@ -186,7 +186,7 @@ func inPieces(q ledger.Queryer, f Filter, query string, read func(*sql.Rows) err
 	among, ofFilter := f.among("")
 	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND "+among)
 	next := func(id, condition string, bound any) (first sql.NullInt64, err error) {
-		err = ledger.Each(q, "SELECT min("+id+") FROM invocations WHERE "+condition,
+		err = ledger.Each(q, "SELECT min("+id+") FROM calls WHERE "+condition,
 			func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
 		return first, err
 	}

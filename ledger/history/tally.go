@@ -19,7 +19,7 @@ type Tally struct {
 func Tallies(l *ledger.Ledger, f Filter) ([]Tally, error) {
 	where, args := f.selects("")
 	all, err := ledger.List(l, `SELECT tool, mode, reason, coalesce(fell_back, ''), coalesce(outcome, ''), count(*)
-		FROM invocations WHERE `+where+` GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`, func(t *Tally) []any {
+		FROM calls WHERE `+where+` GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`, func(t *Tally) []any {
 		return []any{&t.Tool, &t.Mode, &t.Reason, &t.FellBack, &t.Outcome, &t.Calls}
 	}, args...)
 	return all, ledger.Wrap("count calls", err)

@@ -16,7 +16,7 @@ func putCalls(tb testing.TB, path string, calls int) {
 		INSERT INTO sessions (id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
 			VALUES (1, 1, 'claude', 'live', 1, 1, '', 'opus', '', '', x'', 0, 0)`)
 	execute(tb, path, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-		INSERT INTO invocations (chain_id, session_id, tool, cwd, started, duration, mode, reason, format, native_id, model,
+		INSERT INTO calls (chain_id, session_id, tool, cwd, started, duration, mode, reason, format, native_id, model,
 			prompt_bytes, sent_bytes, input, output, cost, outcome, exit_code)
 		SELECT 1, 1, 'claude', '/p', i * 1000, 500, iif(i % 2, 'fresh', 'resume'), 'extends', 'text', 'an-id', 'claude-opus-5',
 			100, 10, 5, 6, 7, iif(i % 10, 'ok', NULL), 0 FROM n`, calls)

@@ -360,7 +360,7 @@ func expectResumes(path string, n int) error {
 // recorded counts calls in a ledger that succeeded.
 func recorded(path, which string) (n int, err error) {
 	err = withLedger(path, func(db *sql.DB) error {
-		return db.QueryRow(`SELECT count(*) FROM invocations WHERE outcome = 'ok' AND ` +
+		return db.QueryRow(`SELECT count(*) FROM calls WHERE outcome = 'ok' AND ` +
 			which).Scan(&n)
 	})
 	return n, err
@@ -524,12 +524,12 @@ func fill(path string, calls int64) error {
 	return withLedger(path, func(db *sql.DB) error {
 		var columns string
 		if err := db.QueryRow(
-			`SELECT group_concat(name) FROM pragma_table_info('invocations') WHERE name <> 'id'`).Scan(&columns); err != nil {
+			`SELECT group_concat(name) FROM pragma_table_info('calls') WHERE name <> 'id'`).Scan(&columns); err != nil {
 			return err
 		}
-		_, err := db.Exec(fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT count(*) FROM invocations UNION ALL SELECT i + 1 FROM n WHERE i < ?),
-			latest (began) AS (SELECT max(started) FROM invocations)
-			INSERT INTO invocations (%s) SELECT %s FROM n, latest, (SELECT * FROM invocations WHERE mode = 'resume' LIMIT 1)
+		_, err := db.Exec(fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT count(*) FROM calls UNION ALL SELECT i + 1 FROM n WHERE i < ?),
+			latest (began) AS (SELECT max(started) FROM calls)
+			INSERT INTO calls (%s) SELECT %s FROM n, latest, (SELECT * FROM calls WHERE mode = 'resume' LIMIT 1)
 			WHERE i < ?`, columns, strings.Replace(columns, "started", "began + i / 10", 1)), calls, calls)
 		return err
 	})

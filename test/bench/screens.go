@@ -57,17 +57,17 @@ func age(path string) error {
 	}
 	defer db.Close()
 	for _, query := range []string{
-		"UPDATE invocations SET started = started + ?1, id = -id",
+		"UPDATE calls SET started = started + ?1, id = -id",
 		"UPDATE chains SET created = created + ?1, updated = updated + ?1",
 		"UPDATE sessions SET created = created + ?1, last_used = last_used + ?1",
 		"CREATE TABLE numbers AS SELECT id, row_number() OVER (ORDER BY started) AS number FROM " +
-			"invocations",
+			"calls",
 		"CREATE INDEX numbered ON numbers (id)",
-		"UPDATE invocations SET id = (SELECT number FROM numbers n WHERE n.id = invocations.id)",
+		"UPDATE calls SET id = (SELECT number FROM numbers n WHERE n.id = calls.id)",
 		"DROP TABLE numbers",
-		`UPDATE invocations SET native_id = (SELECT native_id FROM sessions WHERE id = session_id), first_prompt = input + cache_read / 2, first_read = cache_read / 2,
+		`UPDATE calls SET native_id = (SELECT native_id FROM sessions WHERE id = session_id), first_prompt = input + cache_read / 2, first_read = cache_read / 2,
 			idle = iif(mode = 'resume', id * 7919 % 1000000, NULL), held = iif(mode = 'resume', cache_read / 2, NULL)`,
-		"UPDATE invocations SET resumed_from = native_id WHERE mode = 'resume'",
+		"UPDATE calls SET resumed_from = native_id WHERE mode = 'resume'",
 	} {
 		args := []any{time.Since(sample.Now).Milliseconds()}
 		if !strings.Contains(query, "?1") {

@@ -299,7 +299,7 @@ func (w *World) checkRound() {
 			"c.first_line <> substr(s.base, 1, 16)")
 	// Each turn of the player costs a quarter of a dollar, whatever its session had cost before.
 	w.checkRows(db, "a call has another's cost",
-		"SELECT id FROM invocations WHERE tool = 'claude' AND cost % 250000000 <> 0")
+		"SELECT id FROM calls WHERE tool = 'claude' AND cost % 250000000 <> 0")
 	w.checkLeases(db)
 }
 

@@ -143,7 +143,7 @@ func (w *world) reasons(where string) (text string) {
 	db := w.open()
 	defer db.Close()
 	w.must(db.QueryRow("SELECT coalesce(group_concat(reason || ' ' || detail), '') FROM " +
-		"invocations " + where).Scan(&text))
+		"calls " + where).Scan(&text))
 	return text
 }
 

@@ -366,7 +366,7 @@ func (w *world) recorded(calls int) {
 	defer db.Close()
 	var all, ok int
 	w.must(db.QueryRow("SELECT count(*), count(CASE outcome WHEN 'ok' THEN 1 END) "+
-		"FROM invocations").Scan(&all, &ok))
+		"FROM calls").Scan(&all, &ok))
 	if all != calls || ok != calls {
 		w.lose("%d calls are recorded, %d of them as ended well, of %d", all, ok, calls)
 	}

@@ -180,7 +180,7 @@ func AgeLedger(path string, by time.Duration) error {
 	for _, statement := range []string{
 		"UPDATE sessions SET created = created - ?1, last_used = last_used - ?1",
 		"UPDATE chains SET created = created - ?1, updated = updated - ?1",
-		"UPDATE invocations SET started = started - ?1",
+		"UPDATE calls SET started = started - ?1",
 		"UPDATE daily SET claimed = claimed - ?1",
 	} {
 		if _, err := db.Exec(statement, by.Milliseconds()); err != nil {

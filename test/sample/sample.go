@@ -195,7 +195,7 @@ func (s *sampler) call(chain int64, job sampleJob, cwd string, at time.Time, mod
 		outcome, exit = "failed", 1
 	}
 	s.calls++
-	s.exec(`INSERT INTO invocations (chain_id, session_id, tool, cwd, rule, started, duration, mode, reason, fell_back, format, model,
+	s.exec(`INSERT INTO calls (chain_id, session_id, tool, cwd, rule, started, duration, mode, reason, fell_back, format, model,
 		prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome, exit_code, arm)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'text', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		chain, chain, job.tool, cwd, job.rule, at.UnixMilli(), took, mode, reason, fellBack,

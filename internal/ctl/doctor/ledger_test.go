@@ -11,7 +11,7 @@ import (
 // Calls that are damaged are a problem, which --fix repairs.
 func TestDamagedCalls(t *testing.T) {
 	path := sample.Ledger(t, 300, false)
-	sample.Damage(t, path, "invocations")
+	sample.Damage(t, path, "calls")
 	a := &app.App{Now: sample.Now, Environ: []string{"HOME=/home/me",
 		"XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
 	if c := checkLedger(a); c.Result != "problem" {

@@ -73,7 +73,7 @@ func run() (status int, err error) {
 
 // answers reads the latest answers that the project's calls have given.
 func answers(db *sql.DB, directory string) error {
-	found, err := db.Query("SELECT invocation, session, ended, lines FROM answers WHERE project "+
+	found, err := db.Query("SELECT call, session, ended, lines FROM answers WHERE project "+
 		"= ? AND ended >= ? ORDER BY ended DESC LIMIT 256",
 		directory, time.Now().AddDate(0, 0, -1).UnixMilli())
 	if err != nil {
@@ -81,9 +81,9 @@ func answers(db *sql.DB, directory string) error {
 	}
 	defer found.Close()
 	for found.Next() {
-		var invocation, session, ended int64
+		var call, session, ended int64
 		var lines sql.RawBytes
-		if err := found.Scan(&invocation, &session, &ended, &lines); err != nil {
+		if err := found.Scan(&call, &session, &ended, &lines); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func callers() error {
 }
 
 // rows are those of one call.
-type rows struct{ chain, session, invocation int64 }
+type rows struct{ chain, session, call int64 }
 
 // begin records a call, which has a chain and a session of its own.
 func begin(db *sql.DB, directory string, now int64) (r rows, err error) {
@@ -128,7 +128,7 @@ func begin(db *sql.DB, directory string, now int64) (r rows, err error) {
 			[]any{directory, now, now}},
 		{&r.session, `INSERT INTO sessions (chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
 			VALUES (?, 'claude', 'running', ?, ?, '', '', '', '', ?, 1, 300)`, []any{&r.chain, now, now, make([]byte, 64)}},
-		{&r.invocation, `INSERT INTO invocations (chain_id, session_id, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes)
+		{&r.call, `INSERT INTO calls (chain_id, session_id, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes)
 			VALUES (?, ?, 'claude', ?, ?, 'fresh', 'first_call', 'stream-json', 300, 300)`, []any{&r.chain, &r.session, directory, now}},
 	} {
 		result, err := tx.Exec(insert.text, insert.args...)
@@ -157,8 +157,8 @@ func finish(db *sql.DB, r rows, session string, status int, took time.Duration) 
 	for text, args := range map[string][]any{
 		"UPDATE chains SET updated = ? WHERE id = ?":                                               {now, r.chain},
 		"UPDATE sessions SET native_id = ?, state = 'live', last_used = ?, turns = 1 WHERE id = ?": {session, now, r.session},
-		"UPDATE invocations SET native_id = ?, duration = ?, outcome = 'ok', exit_code = ? " +
-			"WHERE id = ?": {session, took.Milliseconds(), status, r.invocation},
+		"UPDATE calls SET native_id = ?, duration = ?, outcome = 'ok', exit_code = ? " +
+			"WHERE id = ?": {session, took.Milliseconds(), status, r.call},
 	} {
 		if _, err := tx.Exec(text, args...); err != nil {
 			return err
