@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"reprise/ledger/decide"
 )
@@ -33,19 +32,29 @@ func (s spool) put(ended decide.Millis, outcome string) error {
 		return fmt.Errorf("%s: not a directory", s.dir)
 	}
 	path := filepath.Join(s.dir, fmt.Sprintf("%016x-%d", uint64(ended), os.Getpid()))
+	err := s.write(path, outcome)
+	if errors.Is(err, fs.ErrNotExist) { // another process removed it before it was locked
+		err = s.write(path, outcome)
+	}
+	return err
+}
+
+// write makes a file of the spool. While it is not finished, it has another name and is locked.
+func (s spool) write(path, outcome string) error {
 	tmp := path + spoolTemp
 	file, err := os.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString(outcome)
-	if err = errors.Join(err, file.Close()); err == nil {
+	defer file.Close()
+	lockFile(file, syscall.LOCK_NB)
+	if _, err = file.WriteString(outcome); err == nil {
 		err = os.Rename(tmp, path)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, os.Remove(tmp))
 	}
-	return nil
+	return err
 }
 
 // spoolTemp is the suffix of a file that is being written.
@@ -57,9 +66,8 @@ func (s spool) exists() bool {
 	return err == nil && info.IsDir()
 }
 
-// list returns the files of pending outcomes, in the order of the runs' ends. It removes unfinished files that
-// are so old that no process is writing them. The writer can have another PID namespace, where it cannot be
-// seen.
+// list returns the files of pending outcomes, in the order of the runs' ends. It removes unfinished files that no
+// process is writing.
 func (s spool) list() []string {
 	if !s.exists() {
 		return nil
@@ -71,14 +79,23 @@ func (s spool) list() []string {
 	var paths []string
 	for _, entry := range entries {
 		path := filepath.Join(s.dir, entry.Name())
-		if !strings.HasSuffix(entry.Name(), spoolTemp) {
-			if entry.Type().IsRegular() {
-				paths = append(paths, path)
-			}
-		} else if info, err := entry.Info(); err == nil &&
-			decide.MillisOf(time.Now())-decide.MillisOf(info.ModTime()) > lostAfter {
+		switch {
+		case !entry.Type().IsRegular():
+		case !strings.HasSuffix(entry.Name(), spoolTemp):
+			paths = append(paths, path)
+		case isAbandoned(path):
 			_ = os.Remove(path)
 		}
 	}
 	return paths[:min(len(paths), maxSpooled)]
+}
+
+// isAbandoned reports whether no process, in any PID namespace, has a file locked.
+func isAbandoned(path string) bool {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return lockFile(file, syscall.LOCK_NB)
 }

@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
-	"time"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -93,30 +93,29 @@ func TestStrangersInTheSpool(t *testing.T) {
 	if err := os.Mkdir(otherPath+".spool", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	const young, old = "0000000000000004-1073741824.tmp", "0000000000000005-1073741824.tmp" // of processes that cannot be seen
+	// The writers cannot be seen: they have another PID namespace, or are gone.
+	const written, abandoned = "0000000000000004-1073741824.tmp", "0000000000000005-1073741824.tmp"
 	for name, content := range map[string]string{
 		"0000000000000001-7": string(text),
 		"0000000000000002-7": "garbage",
 		"0000000000000003-7": "",
-		young:                "half",
-		old:                  "half",
+		written:              "half",
+		abandoned:            "half",
 	} {
 		path := filepath.Join(otherPath+".spool", name)
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		age := time.Duration(lostAfter)*time.Millisecond - time.Minute
-		if name == old {
-			age += 2 * time.Minute
-		}
-		if err := os.Chtimes(path, time.Time{}, time.Now().Add(-age)); err != nil {
-			t.Fatal(err)
-		}
 	}
+	writer, err := os.Open(filepath.Join(otherPath+".spool", written))
+	if err != nil || !lockFile(writer, syscall.LOCK_NB) {
+		t.Fatal(err)
+	}
+	defer writer.Close()
 	if err := other.Settle(); err != nil {
 		t.Fatal(err)
 	}
-	if entries, err := os.ReadDir(otherPath + ".spool"); err != nil || len(entries) != 1 || entries[0].Name() != young {
+	if entries, err := os.ReadDir(otherPath + ".spool"); err != nil || len(entries) != 1 || entries[0].Name() != written {
 		t.Errorf("%v is left, %v", entries, err)
 	}
 	wantRow(t, "theirs", row(t, other, "sessions", theirs.Session), map[string]any{"state": decide.Running})
