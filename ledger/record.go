@@ -73,7 +73,7 @@ type Record struct {
 	Unshared    string         `db:"unshared,once" json:"unshared,omitempty" doc:"why no store shares its session"`
 
 	// Decided.
-	Mode        rewrite.Mode `db:"mode" json:"mode" doc:"resume, fork, fresh, observe or stopped"`
+	Mode        rewrite.Mode `db:"mode" json:"mode" doc:"resume, fork, fresh or observe"`
 	Reason      reason.Code  `db:"reason,once" json:"reason" doc:"the reason"`
 	Detail      reason.Code  `db:"detail,once" json:"detail,omitempty" doc:"detail of the reason"`
 	Changed     Names        `db:"changed,once" json:"changed,omitempty" doc:"settings, variables or files that changed"`

@@ -33,7 +33,7 @@ func (s spool) put(ended decide.Millis, outcome string) error {
 	}
 	path := filepath.Join(s.dir, fmt.Sprintf("%016x-%d", uint64(ended), os.Getpid()))
 	err := s.write(path, outcome)
-	if errors.Is(err, fs.ErrNotExist) { // another process removed it before it was locked
+	if errors.Is(err, fs.ErrNotExist) { // another process removed it while it was not locked
 		err = s.write(path, outcome)
 	}
 	return err
@@ -46,9 +46,9 @@ func (s spool) write(path, outcome string) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
 	lockFile(file, syscall.LOCK_NB)
-	if _, err = file.WriteString(outcome); err == nil {
+	_, err = file.WriteString(outcome)
+	if err = errors.Join(err, file.Close()); err == nil {
 		err = os.Rename(tmp, path)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -58,9 +58,9 @@ before its copies, and their calls. With a number: everything recorded about tha
 }
 
 type showReport struct {
-	Schema      string            `json:"schema" doc:"name of this schema"`
-	Chain       view.ChainReport  `json:"chain" doc:"the chain"`
-	Invocations []view.CallReport `json:"calls" doc:"its calls, the oldest first"`
+	Schema string            `json:"schema" doc:"name of this schema"`
+	Chain  view.ChainReport  `json:"chain" doc:"the chain"`
+	Calls  []view.CallReport `json:"calls" doc:"its calls, the oldest first"`
 }
 
 // showNamed shows a call or a chain, or lists the chains of a task that has several. A number is a
