@@ -235,8 +235,8 @@ func tree(text string) map[string]any {
 	return d.tree.(map[string]any)
 }
 
-// withValue returns a tree with the values of branch at the first key of path; what else is there
-// stays.
+// withValue returns a tree with the values of branch at the first key of path; any other value
+// there stays.
 func withValue(t any, path []string, branch any) map[string]any {
 	table, _ := t.(map[string]any)
 	table = maps.Clone(table)

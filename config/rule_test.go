@@ -364,7 +364,7 @@ func TestPresetsOff(t *testing.T) {
 	}
 }
 
-// TestPresetsAreCheap: a preset looks at nothing dear before it knows that the call may be its
+// TestPresetsAreCheap: a preset looks at nothing dear before it knows that the call can be its
 // caller's, and has sequences.
 func TestPresetsAreCheap(t *testing.T) {
 	for _, r := range builtIn(Policy{}) {
@@ -510,7 +510,7 @@ func TestLongest(t *testing.T) {
 }
 
 // FuzzRules: whatever rules the file holds, a call matches the same way each time, and its names
-// are no longer than a name may be, and are the rule's own or words of what the rule looks at.
+// are no longer than a name can be, and are the rule's own or words of what the rule looks at.
 func FuzzRules(f *testing.F) {
 	for _, rule := range []string{"", "task = \"t\"", "prompt = ['(?m)^Task: (?P<task>.+)$']",
 		"cwd = \"**/x\"\ntool = \"codex\"",

@@ -256,7 +256,7 @@ var unplain = regexp.MustCompile(`(?i)\b(folders?|can not|somebody|nobody|whoeve
 func TestWords(t *testing.T) {
 	for _, page := range pages(t) {
 		if strings.HasPrefix(page, "explanation/") || strings.HasPrefix(page, "internals/") {
-			continue // these may quote
+			continue // these can quote
 		}
 		for _, line := range prose(t, page) {
 			if word := unplain.FindString(line); word != "" {

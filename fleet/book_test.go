@@ -217,7 +217,7 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// Two machines read the same state; only one may take it.
+// Two machines read the same state; only one can take it.
 func TestStateIsTakenOnce(t *testing.T) {
 	for _, copies := range []bool{false, true} {
 		f := newFakeStore()
@@ -417,7 +417,7 @@ func TestLongTaskStaysSmall(t *testing.T) {
 	}
 }
 
-// Another process may do what a call leaves to do.
+// Another process can do what a call leaves to do.
 func TestUnfinished(t *testing.T) {
 	f := newFakeStore()
 	a, b := f.machine(t, "a"), f.machine(t, "b")

@@ -130,7 +130,7 @@ func TestShareIsFixedFromTheFirstCall(t *testing.T) {
 	}
 }
 
-// A deadlineStore notes until when each request may take.
+// A deadlineStore notes until when each request can take.
 type deadlineStore struct {
 	*fakeStore
 	read, swap time.Time

@@ -27,7 +27,7 @@ func (f *fakeStore) register(t *testing.T) (key string, r store.Register) {
 	return key, r
 }
 
-// The format of a register: machines of other versions read it. A field may be added to it. None is renamed or removed.
+// The format of a register: machines of other versions read it. A field can be added to it. None is renamed or removed.
 func TestRegisterFormat(t *testing.T) {
 	const file = "testdata/register.json"
 	f := newFakeStore()

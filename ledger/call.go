@@ -11,7 +11,7 @@ import (
 // A Call is a call before it runs, with all that the decision needs to know. Task is "" if continuity must find
 // the chain.
 type Call struct {
-	Record        // what is saved of it before the decision
+	Record        // the part that is saved before the decision
 	Home          string
 	Scope         string   // the rule that names Task and Role, "" if the caller set them
 	Attempt       int      // or rewrite.NoAttempt

@@ -230,7 +230,7 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 }
 
 // The things of a session that many runs have touched are bounded, and up to there none is lost, whatever bytes
-// their marks consist of: to SQLite two blobs together are a text, which a NUL may end.
+// their marks consist of: to SQLite two blobs together are a text, which a NUL can end.
 func TestThingsAreBounded(t *testing.T) {
 	l, _ := newLedger(t)
 	text := fmt.Sprintf(base, 1)
@@ -714,7 +714,7 @@ func TestEvidenceIsRemembered(t *testing.T) {
 	}
 }
 
-// Of the chains that a prompt may extend, two are enough to know that there are several, and none is taken for the other.
+// Of the chains that a prompt can extend, two are enough to know that there are several, and none is taken for the other.
 // Of those that were sent the same, the newest is enough.
 func TestManyChainsOfOneKind(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4} {

@@ -415,7 +415,7 @@ func (n *candidate) fields() []any {
 	return slices.Concat(chains.fields(&n.chain), sessions.fields(&n.session), n.lease.fields())
 }
 
-// facts returns what the ledger knows of the candidate.
+// facts returns the ledger's facts about the candidate.
 func (n *candidate) facts() decide.ChainFacts {
 	c, s := &n.chain, &n.session
 	f := decide.ChainFacts{

@@ -77,7 +77,7 @@ func TestNoSessionCountsTwice(t *testing.T) {
 	}
 }
 
-// A session's file is looked at only where the call may go on with the session.
+// A session's file is looked at only where the call can go on with the session.
 func TestFilesAreLookedAtSeldom(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1)
 	for _, tt := range []struct {

@@ -18,7 +18,7 @@ type Chain struct {
 	Rule string `db:"rule,once" json:"rule,omitempty"` // that names task and role, "" where the caller did
 	Task string `db:"task,once" json:"task,omitempty"` // "" where continuity alone made the chain
 	Role string `db:"role,once" json:"role,omitempty"`
-	// Its digest, of what the newest session was sent.
+	// A digest of the newest session's prompts.
 	FirstLine  []byte `db:"first_line" json:"first_line,omitempty"`
 	Concurrent bool   `db:"concurrent" json:"concurrent,omitempty"` // two of its calls have run at once
 	Newest     int64  `db:"session_id INTEGER" json:"newest,omitempty"`
@@ -45,7 +45,7 @@ type Session struct {
 	Errors     int64         `db:"errors" json:"errors,omitempty"`
 	Caller     string        `db:"caller" json:"caller,omitempty"` // the processes above its latest call
 
-	// What shaped it. Settings and Auth have a line for each digest.
+	// The fingerprints of its runs. Settings and Auth have a line for each digest.
 	Settings    decide.Digests `db:"settings,once" json:"settings"`
 	Model       string         `db:"model,once" json:"model"`
 	FirstModel  string         `db:"first_model" json:"first_model,omitempty"` // as the tool named it at the start
@@ -53,7 +53,7 @@ type Session struct {
 	Auth        decide.Digests `db:"auth,once" json:"auth"`
 	ToolVersion string         `db:"version TEXT" json:"tool_version,omitempty"`
 
-	// Digests of what it was sent and has answered.
+	// Digests of its prompts and answers.
 	// Of the first prompt that it was sent whole: its first line, its blocks.
 	Root        []byte `db:"root,once" json:"root,omitempty"`
 	Base        []byte `db:"base" json:"base"`                       // of the blocks of the newest prompt
@@ -65,7 +65,7 @@ type Session struct {
 	Answers     []byte `db:"answers" json:"answers,omitempty"`
 	Said        []byte `db:"said" json:"said,omitempty"` // the other forms of its answers
 
-	// What its runs have left.
+	// The traces that its runs have left.
 	Transcript   bool           `db:"transcript" json:"transcript,omitempty"`
 	Compacted    bool           `db:"compacted" json:"compacted,omitempty"`
 	ContextUsed  int64          `db:"context_used" json:"context_used,omitempty"`
@@ -111,7 +111,7 @@ type storedSession struct {
 	Tool   string `db:"tool,once"`
 	Format int    `db:"format,once INTEGER NOT NULL DEFAULT 1"` // the Format that it was recorded in
 	Source int64  `db:"parent_id,once INTEGER"`                 // the session that it began as a copy of
-	// Of what is stored in File: its size, or the values of a row.
+	// A stamp of the content of File: the size, or the values of a row.
 	Stamp decide.Stamp `db:"stamp TEXT"`
 	// The kind of the store's register, "" if no store has it.
 	Shared string `db:"shared"`

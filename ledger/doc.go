@@ -1,4 +1,4 @@
-// Package ledger stores what reprise did: chains, their sessions, every call, who holds a session now,
+// Package ledger stores the history of reprise: chains, their sessions, every call, who holds a session now,
 // and the facts about each binary. Only this package uses SQLite. It decides nothing: package decide does, by
 // the facts that are read here. A Book is a place where chains are kept: this ledger, or a store that several
 // machines share (package fleet).

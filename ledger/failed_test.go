@@ -8,7 +8,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// After a failed copy the same prompt again continues the copy's source, unless the cause may lie in that.
+// After a failed copy the same prompt again continues the copy's source, unless the cause can lie in that.
 func TestAfterAFailure(t *testing.T) {
 	failed := func(change func(*Outcome)) func(*Outcome) {
 		return func(o *Outcome) { o.Exit, o.Seen.Failed, o.Seen.Synthetic = 1, true, true; change(o) }

@@ -6,7 +6,7 @@ import (
 	"reprise/ledger/decide"
 )
 
-// hourCall makes a call that may ask for an hour, in a session of 10 000 tokens of which the cache has found, and reports whether it
+// hourCall makes a call that can ask for an hour, in a session of 10 000 tokens of which the cache has found, and reports whether it
 // asked.
 func hourCall(t *testing.T, l *Ledger, now decide.Millis, task string, found int64, may bool) bool {
 	t.Helper()

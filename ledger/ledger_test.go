@@ -311,7 +311,7 @@ func TestFilesArePrivate(t *testing.T) {
 	}
 }
 
-// Where a ledger is to be there may be a link to a device, or to somebody's home.
+// Where a ledger is to be there can be a link to a device, or to somebody's home.
 func TestNoStrangerIsMadePrivate(t *testing.T) {
 	for name, test := range map[string]struct {
 		mode fs.FileMode

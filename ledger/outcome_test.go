@@ -10,7 +10,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// What becomes of a session by how its run ended. One that was stopped by its caller's limit of turns may be gone on with,
+// What becomes of a session by how its run ended. One that was stopped by its caller's limit of turns can be gone on with,
 // if nothing else is wrong.
 func TestWhatBecomesOfASession(t *testing.T) {
 	stopped := func(change func(*Outcome)) *Outcome {

@@ -369,7 +369,7 @@ func TestNoUnsafeResume(t *testing.T) {
 		var fits, unclear []int64
 		for i, j := range jobs {
 			f.Chains = append(f.Chains, j.facts(int64(i+1), p))
-			// An answer shown under another's name may be taken for one or not.
+			// An answer shown under another's name can be taken for one or not.
 			if j.continues(after) && !(!j.transcript && j.quoted(after)) {
 				fits = append(fits, int64(i+1))
 			} else if j.continues(after) {
@@ -378,7 +378,7 @@ func TestNoUnsafeResume(t *testing.T) {
 		}
 		addEvidence(&Call{Now: f.Now}, f.Chains, nil)
 		d := decide.Decide(f)
-		// Of two sessions with one answer neither is taken where one of them may be meant, and turns without the answer
+		// Of two sessions with one answer neither is taken where one of them can be meant, and turns without the answer
 		// between them are another history.
 		if clear := len(jobs) == 1 && len(fits) == 1 && (startsWithAnswer(jobs[0], after) || !addsTurn(jobs[0], after)); clear {
 			safe++
@@ -546,7 +546,7 @@ func checkNamed(t *testing.T, j job, after []piece, f decide.Facts) {
 	}
 }
 
-// turns is the job without what frames the conversation: under a name that may change from turn to turn.
+// turns is the job without what frames the conversation: under a name that can change from turn to turn.
 func (j job) turns() job {
 	j.sent = fromTurns(j.sent)
 	return j

@@ -269,7 +269,7 @@ func TestDropBeforeDry(t *testing.T) {
 	}
 }
 
-// A call may run for longer than what is kept: what it records at its end is nobody else's.
+// A call can run for longer than what is kept: what it records at its end is nobody else's.
 func TestARowIsNotUsedAgain(t *testing.T) {
 	l, _ := newLedger(t)
 	long, err := l.Observe(testCall(l, "x", 1000), reason.CallerSession, "", 1)
@@ -441,7 +441,7 @@ func TestClaimDaily(t *testing.T) {
 	}
 }
 
-// A session counts as superseded from the time on that a copy last continued it, unless it may be continued again.
+// A session counts as superseded from the time on that a copy last continued it, unless it can be continued again.
 func TestSuperseded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end  func(*Outcome) // of the copy, nil while it runs

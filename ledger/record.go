@@ -33,7 +33,7 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 // known returns a number, or an unknown one.
 func known(ok bool, n int64) Number { return Number{sql.NullInt64{Int64: n, Valid: ok}} }
 
-// Names are several, which the ledger stores apart by tabs.
+// Names is a list of names, which the ledger stores with tabs between them.
 type Names []string
 
 // Scan reads the ledger's value.
@@ -53,7 +53,7 @@ func (n Names) Value() (driver.Value, error) { return strings.Join(n, "\t"), nil
 
 // A Record is a call as it is saved and as it is shown. It grows: first the call is asked, then decided, then
 // it has ended. Each field is named here and nowhere else: db is the column (see table), json and doc are the
-// JSON of each list of calls, whose names are never changed. In JSON, a number that is not known is null, and a
+// JSON of each list of calls; these names never change. In JSON, a number that is not known is null, and a
 // word that is not known, or missing, is left out.
 type Record struct {
 	ID      int64 `db:"id INTEGER PRIMARY KEY" json:"id" doc:"its number"`                       // 0 until it is saved
@@ -77,7 +77,7 @@ type Record struct {
 	Reason      reason.Code  `db:"reason,once" json:"reason" doc:"the reason"`
 	Detail      reason.Code  `db:"detail,once" json:"detail,omitempty" doc:"detail of the reason"`
 	Changed     Names        `db:"changed,once" json:"changed,omitempty" doc:"settings, variables or files that changed"`
-	Proof       decide.Proof `db:"proof,once" json:"-"` // what showed that it continued a session
+	Proof       decide.Proof `db:"proof,once" json:"-"` // the evidence that it continued a session
 	Arm         string       `db:"arm,once" json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
 	Hour        bool         `db:"cache_hour,once" json:"-"` // the provider was asked to keep the prompt for an hour
 	ResumedFrom string       `db:"resumed_from,once TEXT" json:"resumed_from,omitempty" doc:"the session to go on with"`
@@ -134,7 +134,7 @@ const maxFigure = 1e15
 // plausible limits a figure reported by a tool, so that sums cannot overflow.
 func plausible(is bool, n int64) Number { return known(is, min(max(n, 0), maxFigure)) }
 
-// end adds how the call has ended.
+// end adds the call's outcome.
 func (r *Record) end(o *Outcome) {
 	s, u, first := &o.Seen, &o.Seen.Usage, &o.Seen.First
 	_, r.Outcome = o.State()
@@ -172,7 +172,7 @@ func (r *Record) save(tx *sql.Tx) (first bool, err error) {
 // A savedRecord is a call outside the ledger, until its end is recorded.
 type savedRecord struct{ Record }
 
-// MarshalJSON returns all that the ledger would save.
+// MarshalJSON returns the columns that the ledger would save.
 func (r savedRecord) MarshalJSON() ([]byte, error) { return records.encode(&r.Record) }
 
 // UnmarshalJSON reads it.

@@ -61,11 +61,11 @@ type RemoteOptions struct {
 // A RemoteError is an error of a store.
 type RemoteError interface {
 	error
-	Hint() string  // what can be done about it, "" if that is not known
+	Hint() string  // advice, "" if there is none
 	Lasting() bool // the calls of the next moment would fail too
 }
 
-// An Identity is what must be equal for two machines to share a call's sessions.
+// An Identity has the values that must be equal for two machines to share a call's sessions.
 type Identity struct {
 	Name      string `json:"name" doc:"equal on two machines if all below is, and task, role and tool"`
 	Project   string `json:"project" doc:"name of the project"`

@@ -10,8 +10,8 @@ import (
 )
 
 // A table is a table of the ledger with a struct for its rows. The db tag of a field has the name of the
-// column, ",once" if it never changes, and what SQLite is told about it, if that is not said by the field's
-// type. A basic type's zero value is NULL where a column can be. A name with a dot is a column of another
+// column, ",once" if it never changes, and the column's definition for SQLite, unless the field's type gives
+// it. A basic type's zero value is NULL where a column can be. A name with a dot is a column of another
 // table, which is only read.
 type table[T any] struct {
 	name string

@@ -2,7 +2,7 @@ package ledger
 
 import _ "embed"
 
-// otherTables makes the tables whose rows are no structs, and all indexes.
+// otherTables makes the tables without a struct for their rows, and all indexes.
 //
 //go:embed schema.sql
 var otherTables string
@@ -18,7 +18,7 @@ const applicationID = 0x72707231
 // schemaVersion numbers the tables. A ledger of an older version is set aside.
 const schemaVersion = 16
 
-// Format numbers what sessions are compared by: the digests of prompts and answers, the names of settings,
+// Format numbers the values that sessions are compared by: the digests of prompts and answers, the names of settings,
 // roles that nothing names. A session of another format is never continued, and the reason says so. TestFormat
 // sees when it must rise.
 const Format = 1

@@ -57,7 +57,7 @@ func TestAnOutcomeThatCameTooLate(t *testing.T) {
 	wantCount(t, l, 2, newestTurns)
 }
 
-// Whoever records an outcome may die before he has taken it away.
+// Whoever records an outcome can die before he has taken it away.
 func TestAnOutcomeIsRecordedOnce(t *testing.T) {
 	l, path := newLedger(t)
 	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
@@ -161,7 +161,7 @@ func TestABadRecordIsSetAside(t *testing.T) {
 	if err := json.Unmarshal(text, &bad); err != nil {
 		t.Fatal(err)
 	}
-	bad["Blocks"] = nil // may not be NULL
+	bad["Blocks"] = nil // cannot be NULL
 	text, err = json.Marshal(bad)
 	if err != nil {
 		t.Fatal(err)

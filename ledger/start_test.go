@@ -69,7 +69,7 @@ func TestStartFromFails(t *testing.T) {
 	wantSource(t, "coder", d, sourceID)
 }
 
-// Nor does a copy that the tool refused, for which the reviewer's own prompt may be too long.
+// Nor does a copy that the tool refused, for which the reviewer's own prompt can be too long.
 func TestStartFromIsRefused(t *testing.T) {
 	l, _ := coded(t)
 	_, reviewer := beginCall(t, l, roleCall(l, "reviewer", reviewing, 3000))

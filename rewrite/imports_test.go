@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestPure keeps these packages, the decision, the matching of rules and what may be pruned free of
+// TestPure keeps these packages, the decision, the matching of rules and what can be pruned free of
 // I/O and clocks.
 func TestPure(t *testing.T) {
 	forbidden := []string{"os", "time", "net", "syscall", "io/ioutil", "os/exec", "math/rand",

@@ -212,7 +212,7 @@ type Plan struct {
 	Follow []Follow
 	// Env are variables to set for the tool, as NAME=VALUE.
 	Env []string
-	// Trial reports that no run of the binary has accepted what the plan adds to the call. If it
+	// Trial reports that no run of the binary has accepted the plan's additions to the call. If it
 	// fails before it does, the caller must not see it.
 	Trial bool
 	// ReexecsSelf reports that the tool restarts itself as its own child and does not forward
@@ -480,8 +480,8 @@ type Usage struct {
 // it.
 type Context struct{ Used, Limit int64 }
 
-// CountsRequests reports whether the tokens of a first request can be those of a whole request:
-// besides the prompt, whose length is in bytes, an agent sends a system prompt and its tools.
+// CountsRequests reports whether so many tokens of a first request can be a whole request: besides
+// the prompt, with a length in bytes, an agent sends a system prompt and tools.
 func CountsRequests(first int64, prompt int) bool {
 	const bytesPerToken, leastSystem = 4, 1_500
 	return first >= int64(prompt/bytesPerToken)+leastSystem

@@ -22,7 +22,8 @@ type book interface {
 	begin(*ledger.Call) (decide.Decision, *ledger.Ticket, error)
 	// preview returns the decision that begin would make, and the chains it would choose from.
 	preview(*ledger.Call) (decide.Decision, []decide.ChainFacts, error)
-	// identity returns what must be equal for machines to share the session, nil if none do.
+	// identity returns the values that must be equal for machines to share the session, nil if none
+	// do.
 	identity(*ledger.Call) *ledger.Identity
 	// unshared returns why no other machine can go on with the session, although there is a store.
 	unshared() string

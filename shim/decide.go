@@ -36,7 +36,7 @@ func LeastBase(p config.Policy) int {
 // decided is the decision on a call, and the facts it was made of.
 type decided struct {
 	*found
-	line     rewrite.CommandLine // with what stdin has added
+	line     rewrite.CommandLine // with the facts that stdin has added
 	rule     config.Match
 	unset    []string // variables that are removed from the tool's environment
 	record   *ledger.Call
@@ -69,7 +69,7 @@ func decideOn(f *found, line rewrite.CommandLine, text string, at time.Time) (*d
 	return d, nil
 }
 
-// newDecided returns all facts of a decision: the prompt in blocks, what the rules say of it, and
+// newDecided returns all facts of a decision: the prompt in blocks, the effects of the rules, and
 // the guards.
 func newDecided(f *found, line rewrite.CommandLine, text string, at time.Time) (*decided, error) {
 	if prompt.HasTooManyBlocks(text) {

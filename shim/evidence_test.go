@@ -21,9 +21,10 @@ import (
 	"reprise/test/gitrepo"
 )
 
-// The sequences of testdata/evidence were written to be resumed wrongly, or by callers who want a resume: for each file
-// how many of the calls that must be fresh may be resumed, and how many of the wanted ones are at least. No run leaves a
-// file here: whether the work stood is not labelled, and to say so for the wanted calls alone would count the answer twice.
+// The sequences of testdata/evidence were written to be resumed wrongly, or by callers who want a
+// resume: for each file how many of the calls that must be fresh can be resumed, and how many of
+// the wanted ones are at least. No run leaves a file here: whether the work stood is not labelled,
+// and to say so for the wanted calls alone would count the answer twice.
 var evidenceSets = map[string]struct{ wrong, wanted int }{
 	"red-team.json":    {0, 1},
 	"callers.json":     {0, 8},
@@ -47,7 +48,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// In the jobs of these sets runs change files. Under a constant task they may join two jobs of one template.
+// In the jobs of these sets runs change files. Under a constant task they can join two jobs of one
+// template.
 func TestWork(t *testing.T) {
 	defer func(d time.Duration) { work.Timeout = d }(work.Timeout)
 	work.Timeout = time.Minute

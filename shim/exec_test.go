@@ -188,7 +188,7 @@ func TestUnmanagedIsPassthrough(t *testing.T) {
 	}
 }
 
-// learned is what a binary's own help may add to a grammar.
+// learned is what a binary's own help can add to a grammar.
 var learned = rewrite.Probe{Known: true, Resume: true, Options: []rewrite.Option{
 	{Names: []string{"--novel"}, Arity: rewrite.OneValue},
 	{Names: []string{"--version", "-v"}}, {Names: []string{"--help"}, Arity: rewrite.OptionalValue},
@@ -234,7 +234,7 @@ func mangled(r *rand.Rand, word string) string {
 	return string(b)
 }
 
-// A configuration is left to Go if it may name a binary or ask for more log.
+// A configuration is left to Go if it can name a binary or ask for more log.
 func TestPlainConfig(t *testing.T) {
 	d := startDriver(t)
 	for text, want := range map[string]string{
@@ -255,7 +255,7 @@ func TestPlainConfig(t *testing.T) {
 	}
 }
 
-// PATH and the guard come from outside and may hold anything.
+// PATH and the guard come from outside and can hold anything.
 func TestFindOddInput(t *testing.T) {
 	d := startDriver(t)
 	dir := t.TempDir()

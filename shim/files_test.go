@@ -13,7 +13,7 @@ import (
 	"reprise/shim/disk"
 )
 
-// places are what may stand at the path of a file.
+// places are what can stand at the path of a file.
 var places = map[string]func(path string) error{
 	"nothing": func(string) error { return nil },
 	"a file":  func(path string) error { return os.WriteFile(path, []byte("{}"), 0o600) },

@@ -16,7 +16,8 @@ import (
 // comparedBy is a digest of what sessions of each format are compared by.
 var comparedBy = map[int]string{1: "b5ac7d7b799bedaf"}
 
-// What sessions are compared by may not change unnoticed: after an update, open chains would end for a reason that is not true.
+// What sessions are compared by must not change unnoticed: after an update, open chains would end
+// for a reason that is not true.
 func TestFormat(t *testing.T) {
 	var b strings.Builder
 	const text = "# Task\n\nYou are the coder. Mend the parser.\n\n- one\n- two\n\n```go\nfunc f() {}\n```\n\nHuman: go on\n\nAssistant: done\n\nHuman: and then?\n"

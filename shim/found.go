@@ -18,7 +18,7 @@ import (
 	"reprise/shim/work"
 )
 
-// found is what this machine has for a call: binary, configuration, settings, chains.
+// found has the parts of this machine that a call needs: binary, configuration, settings, chains.
 type found struct {
 	*asked
 	config    config.Config
@@ -30,9 +30,9 @@ type found struct {
 	book      book
 }
 
-// find finds what the call needs, with the store that an earlier decision on the call has opened,
-// if there is one. It fails with a pass if the call is not to be managed; found then has what was
-// found before.
+// find finds the parts that the call needs, with the store that an earlier decision on the call has
+// opened, if there is one. It fails with a pass if the call is not to be managed; found then has
+// the parts of the steps before.
 func find(a *asked, shared *sharedBook) (*found, error) {
 	f := &found{asked: a, book: &localBook{ledger: a.ledger}}
 	for _, step := range []func() error{f.readConfig, f.parse, f.locate, f.readSettings, f.recallBinary, f.leaveChosen} {

@@ -196,7 +196,7 @@ func wants(c *found) string {
 	return strings.Join(words, " ")
 }
 
-// A file that a repository puts in the way is not read: the call may have any hook.
+// A file that a repository puts in the way is not read: the call can have any hook.
 func TestHooksOfFilesInTheWay(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"a FIFO":   func(path string) error { return syscall.Mkfifo(path, 0o600) },

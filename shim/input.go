@@ -31,7 +31,7 @@ func (in *input) waits() bool { return in.talk != nil && in.talk.Waits }
 const mostOpened = 20
 
 // readPrompt reads stdin and composes the prompt as the tool does. It returns the command line with
-// what stdin adds to it.
+// the facts that stdin adds.
 func (f *found) readPrompt() (line rewrite.CommandLine, text string, err error) {
 	line = f.line
 	if line.Stdin != rewrite.StdinUnused && f.input.talk == nil && !spare(mostOpened) {

@@ -51,8 +51,8 @@ func Main(env Env) int {
 // when that thread ends.
 func init() { runtime.LockOSThread() }
 
-// A next says what becomes of a call. The zero action becomes the real binary, for the reason in
-// err.
+// A next is the action that a call ends in. The zero action becomes the real binary, for the reason
+// in err.
 type next struct {
 	do      action
 	found   *found   // nil if little was found
@@ -77,7 +77,7 @@ func (a *asked) prepare() (n next) {
 	return n
 }
 
-// decide finds what the call needs, reads the prompt, and has the ledger decide.
+// decide finds the parts that the call needs, reads the prompt, and has the ledger decide.
 func (a *asked) decide() next {
 	if a.env.Get("REPRISE_OFF") == "1" {
 		return next{err: passFor(reason.SwitchedOff)}

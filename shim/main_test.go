@@ -13,6 +13,6 @@ import (
 func TestMain(m *testing.M) {
 	ignored, _, _ := front.Signals()
 	toolbox.StartAnew(ignored)
-	git.Timeout = time.Minute // what git answers is tested, also on a busy machine
+	git.Timeout = time.Minute // git's answers are tested, also on a busy machine
 	os.Exit(m.Run())
 }

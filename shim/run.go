@@ -104,7 +104,7 @@ func (d *decided) planFor(t rewrite.Target) rewrite.Plan {
 	return plan
 }
 
-// runLine returns the command line with what the decision says of the run.
+// runLine returns the command line with the decision's options for the run.
 func (d *decided) runLine() rewrite.CommandLine {
 	line := d.line
 	line.Hour = d.ticket != nil && d.ticket.Hour

@@ -39,7 +39,7 @@ type sequenceCall struct {
 	Env                                    map[string]string // beside the sequence's
 	Args                                   []string          // likewise
 	Said                                   []string          // all the run's texts, where it has several
-	Job                                    string            // no session may have calls of two jobs
+	Job                                    string            // no session can have calls of two jobs
 	Of                                     int               // the call whose session it must continue, counted from 1; 0 for any
 	Caller                                 json.RawMessage   // the program's run that makes it, or several, the nearest first; "" for a person
 	After                                  float64           // seconds since the call before it ended, 0 for a minute

@@ -44,7 +44,7 @@ type sharedBook struct {
 	err       error        // why the store is not used: nothing that is shared is resumed
 }
 
-// openBook opens the store that shares the call's sessions, if there is one that is not open. The
+// openBook opens the store that shares the call's sessions, unless it is open or there is none. The
 // store's helper connects while the call reads the prompt.
 func (f *found) openBook(open *sharedBook) {
 	settings, err := config.ResolveStore(f.env.Get, f.config)
@@ -91,7 +91,7 @@ func StoreOptions(environ []string, s config.Store) ledger.RemoteOptions {
 }
 
 // StoreHelper returns the path of the program that speaks with a store. It lies beside the running
-// one.
+// program.
 func StoreHelper() string { return filepath.Join(filepath.Dir(binary.Executable()), "reprise-store") }
 
 // whyUnshared returns why other machines cannot go on with the call's session, "" if they can.
@@ -304,8 +304,8 @@ const UnfinishedFiles = "unfinished-*.json"
 
 func unfinishedOf(job string) string { return strings.Replace(UnfinishedFiles, "*", job+"-*", 1) }
 
-// awaitFinished waits until what earlier calls of the job have left to another process is in the
-// store: until then the job's session is in use.
+// awaitFinished waits until another process has stored the sessions that earlier calls of the job
+// have left to it: until then the job's session is in use.
 func (b *sharedBook) awaitFinished(r *ledger.Call) {
 	dir, err := config.StateDir(b.env.Own)
 	if err != nil {

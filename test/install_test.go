@@ -576,12 +576,12 @@ func TestForeignFiles(t *testing.T) {
 			func(s *site) {
 				s.mkdir(s.bin)
 				os.Chmod(s.bin, 0o555)
-				if os.Getuid() == 0 { // who may write anywhere
+				if os.Getuid() == 0 { // who can write anywhere
 					s.user = toolbox.Nobody
 					os.Chmod(filepath.Dir(filepath.Dir(s.repo)), 0o755)
 					s.write("tools/go", "#!/bin/sh\ncase $1 in version) echo go version go1.26.0 "+
 						"linux/amd64 ;; *) echo ;; esac\n")
-					s.prependPath("tools") // nobody may not be allowed to reach the one of root
+					s.prependPath("tools") // nobody might not be allowed to reach the one of root
 				}
 			}},
 	}
@@ -827,7 +827,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Who installs may ignore the signal that ends what shows the progress.
+// Who installs can ignore the signal that ends what shows the progress.
 func TestInstallsWithSignalsIgnored(t *testing.T) {
 	s := newSite(t)
 	r := s.runShell("-c", `trap '' TERM; exec "$0" "$1" --bin-dir "$2"`, shell(t),
@@ -1003,7 +1003,7 @@ func TestRepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.set("GOPROXY=" + goEnv(t, "GOPROXY")) // its modules may not be in the cache yet
+	s.set("GOPROXY=" + goEnv(t, "GOPROXY")) // its modules might not be in the cache yet
 	r := s.runShell(script)
 	if r.code != 0 {
 		t.Fatalf("exit %d:\n%s", r.code, r.stderr)
@@ -1017,7 +1017,7 @@ func TestRepository(t *testing.T) {
 	}
 }
 
-// tempDir is t.TempDir, but for a removal that may fail: a go command leaves a
+// tempDir is t.TempDir, but for a removal that can fail: a go command leaves a
 // process behind that still writes its counters into the home directory.
 func tempDir(t *testing.T) string {
 	t.Helper()

@@ -65,7 +65,7 @@ func TestActionsArePinned(t *testing.T) {
 	}
 }
 
-// Only what publishes a release may write, and what keeps an issue, into issues. No job runs for
+// Only what publishes a release can write, and what keeps an issue, into issues. No job runs for
 // hours because something hangs.
 func TestWorkflowsMayDoLittle(t *testing.T) {
 	writes := map[string][]string{

@@ -139,8 +139,8 @@ ask "$base"
 case "$(decided)" in fresh*) ;; *) echo "the next job: $(decided)" >&2; exit 1 ;; esac
 `
 
-// For each reason whose advice has a command, what why prints is typed into the shell as it is, the
-// call is repeated, and what the advice promises comes about.
+// For each reason with a command in its advice, the command is typed into the shell as why prints
+// it, the call is repeated, and the promise of the advice comes true.
 func TestAdvice(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, script, typed string) {

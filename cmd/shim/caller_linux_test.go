@@ -14,7 +14,7 @@ import (
 )
 
 // The calls of one script have it in common, those of two have nothing. Between these and the
-// program that starts both scripts stands one that starts jobs, by its name.
+// program that starts both scripts stands a job runner, by its name.
 func TestCallersOfScripts(t *testing.T) {
 	dir := t.TempDir()
 	fake, err := os.ReadFile("../../testdata/fake/claude")

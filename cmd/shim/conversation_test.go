@@ -170,7 +170,7 @@ func await(path string) {
 	}
 }
 
-func (c *sdk) send(text string) { _, _ = c.in.WriteString(text) } // claude may have ended
+func (c *sdk) send(text string) { _, _ = c.in.WriteString(text) } // claude might have ended
 
 // until reads up to a frame, and answers what it is asked. The end of stdout is the end.
 func (c *sdk) until(last func(frame) bool) error {

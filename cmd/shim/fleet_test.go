@@ -95,8 +95,8 @@ var readRecipe = map[string]func(t *testing.T, read func(any)) recipe{
 	},
 }
 
-// Each recipe is what its system reads, sets variables that there are, contains no secret, and
-// works in an empty home, also if the store cannot be reached.
+// Each recipe has the form that its system reads, sets variables that there are, contains no
+// secret, and works in an empty home, also if the store cannot be reached.
 func TestRecipes(t *testing.T) {
 	files, err := os.ReadDir(recipes)
 	if err != nil || len(files) != len(readRecipe) {

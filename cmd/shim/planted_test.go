@@ -13,8 +13,8 @@ import (
 	"reprise/test/toolbox"
 )
 
-// grown makes of the fake claude one that keeps its prompts, is asked with all of its history, and
-// counts a session's figures on. What the model has is in $FAKE/N.seen.
+// grown turns the fake claude into a tool that keeps its prompts, sends all of the history with
+// each request, and adds up a session's figures. The model's input is in $FAKE/N.seen.
 var grown = strings.NewReplacer(
 	"cost=$(cat", `cost=0.5; : $(cat`,
 	"answer=$(cat", `answer=Done.; : $(cat`,

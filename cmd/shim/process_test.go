@@ -201,7 +201,7 @@ func TestUnreadStdout(t *testing.T) {
 	}
 }
 
-// What the tool leaves behind may hold its stdout open; nobody waits for that.
+// What the tool leaves behind can hold its stdout open; nobody waits for that.
 func TestGrandchildHoldsStdout(t *testing.T) {
 	cmd := shimmed(t, `(sleep 30) & echo '{"type":"x"}'`, "-p", "hi", "--output-format",
 		"stream-json")
@@ -356,7 +356,7 @@ func TestTheRepositoryChangesNothing(t *testing.T) {
 // Without PATH the system's default path counts, not the working directory: before Go starts, and
 // in it.
 func TestWithoutPATH(t *testing.T) {
-	// what is installed there must not run
+	// no installed tool there is run
 	name := slices.IndexFunc(rewrite.Names, func(name string) bool {
 		found, _ := filepath.Glob("/*/" + name)
 		more, _ := filepath.Glob("/usr/*/" + name)
@@ -382,8 +382,8 @@ func TestWithoutPATH(t *testing.T) {
 	}
 }
 
-// Of a stdin without an end a tool gets what it reads, and no more is swallowed than it takes to
-// see that it is no prompt.
+// Of a stdin without an end a tool gets all that it reads, and no more is swallowed than it takes
+// to see that it is no prompt.
 func TestEndlessStdin(t *testing.T) {
 	for _, script := range []string{"head -c 5; exit 7", "exec head -c 40000000 | cksum"} {
 		cmd := shimmed(t, script, "-p")

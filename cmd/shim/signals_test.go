@@ -395,9 +395,9 @@ func (c *counting) until(sig syscall.Signal) (got []syscall.Signal) {
 	return got
 }
 
-// settled reads what the tool has counted by now. What is still on its way to it comes before the
+// settled reads the tool's count of signals. A signal that is still on its way comes before the
 // second of two signals that are sent one after the other, unless it waits for a thread of the
-// shim: what blocks one signal takes the other.
+// shim: a tool that blocks one signal takes the other.
 func (c *counting) settled() (got []syscall.Signal) {
 	for signalsWait(c.cmd.Process.Pid) {
 		time.Sleep(time.Millisecond)

@@ -175,7 +175,7 @@ func TestOutputAfterTheEndUnread(t *testing.T) {
 	t.Error("it writes on into nothing")
 }
 
-// The caller's descriptors may be non-blocking, for others too: they stay so, and
+// The caller's descriptors can be non-blocking, for others too: they stay so, and
 // everything arrives.
 func TestNonBlockingStreams(t *testing.T) {
 	for _, kind := range []string{"pipes", "sockets"} {

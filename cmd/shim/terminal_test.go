@@ -143,7 +143,7 @@ func TestLongAnswerAtATerminal(t *testing.T) {
 }
 
 // A tool that looks at its size whenever it is told of a new one ends with the new one. The kernel
-// tells it of the caller's terminal, so it may look before the shim has given the new size to its
+// tells it of the caller's terminal, so it can look before the shim has given the new size to its
 // own and told it once more.
 func TestResize(t *testing.T) {
 	s := showOn(t, shimmed(t, `trap 'stty size <&1' WINCH

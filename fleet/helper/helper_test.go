@@ -221,7 +221,7 @@ func TestStop(t *testing.T) {
 	c.Stop()
 }
 
-// The helper holds no descriptor open that its caller's caller may be waiting for.
+// The helper holds no descriptor open that its caller's caller can be waiting for.
 func TestNoInheritedDescriptors(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -61,7 +61,7 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.text }
 
-// Hint returns what can be done about it, "" if that is not known.
+// Hint returns advice, "" if there is none.
 func (e *Error) Hint() string { return e.hint }
 
 // Lasting reports whether the calls of the next moment would fail too.

@@ -46,7 +46,7 @@ func (m *memory) remember(name string, content []byte) {
 	m.history = append(m.history, name, string(content))
 }
 
-// put replaces an entry as somebody who may write into the store does.
+// put replaces an entry as somebody who can write into the store does.
 func (m *memory) put(name string, content []byte) {
 	ctx := context.Background()
 	err := m.Delete(ctx, name)

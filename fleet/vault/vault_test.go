@@ -579,7 +579,7 @@ func TestEntriesAreBoundToTheirStore(t *testing.T) {
 	}
 }
 
-// A store may remove what is not rewritten: its format is written anew each day, with the same ID.
+// A store can remove what is not rewritten: its format is written anew each day, with the same ID.
 func TestFormatIsKept(t *testing.T) {
 	m, now := &memory{}, tested
 	first := open(t, m, keyA)

@@ -259,7 +259,7 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 }
 
-// What a helper may do instead of answering.
+// What a helper can do instead of answering.
 func TestBrokenHelper(t *testing.T) {
 	cases := map[string]func(in *bufio.Reader, out io.WriteCloser){
 		"dies":    func(in *bufio.Reader, out io.WriteCloser) { out.Close() },

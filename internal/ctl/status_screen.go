@@ -13,8 +13,8 @@ import (
 // mostWarnings is how many warnings a screen shows.
 const mostWarnings = 3
 
-// printScreen prints what fits on a terminal's screen, the most important first, and the commands
-// that show the rest. The usual takes no space.
+// printScreen prints the lines that fit on a terminal's screen, the most important first, and the
+// commands that show the rest. The usual takes no space.
 func printScreen(a *app.App, o overview) {
 	room := a.Stdout.Height - 1 // for the shell's prompt
 	if a.Stdout.Height == 0 {

@@ -342,7 +342,7 @@ func TestKeeps(t *testing.T) {
 	}
 }
 
-// Between the look and the removal anything may happen.
+// Between the look and the removal anything can happen.
 func TestRemoveLooksAgain(t *testing.T) {
 	elsewhere := t.TempDir()
 	put(t, filepath.Join(elsewhere, id+".jsonl"), "mine\n")

@@ -383,7 +383,7 @@ func inOrder(base, all []string) bool {
 	return i == len(base)
 }
 
-// Under a name without a letter anybody may speak: somebody new above the turns is taken for one of
+// Under a name without a letter anybody can speak: somebody new above the turns is taken for one of
 // the speakers.
 func TestNamesWithoutLetters(t *testing.T) {
 	for heading, want := range map[string]reason.Code{"## 2.": reason.HistoryEdited,

@@ -246,7 +246,7 @@ func (e *Evidence) sinceRoot(m matched) {
 	}
 }
 
-// Against returns what speaks against a resume. quoted reports whether a line is another's answer:
+// Against returns the objections to a resume. quoted reports whether a line is another's answer:
 // it is not the caller who speaks there.
 func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 	if e.Shown != "" && e.Answer == 0 {

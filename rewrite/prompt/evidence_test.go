@@ -92,7 +92,7 @@ func TestCuttingChangesNothing(t *testing.T) {
 	if c := Compare(sentTo(p.Text), p); c.Relation != reason.Identical {
 		t.Errorf("to itself, once it was cut: %s", c.Relation)
 	}
-	// The line of an earlier prompt may belong to no block: it is where a conversation in JSON
+	// The line of an earlier prompt can belong to no block: it is where a conversation in JSON
 	// begins.
 	for _, before := range []string{"", "intro\n\n"} {
 		odd := New(before+"  {\n \"role\": \"user\", \"content\": \"x\"\n  }", testKey)
@@ -107,7 +107,7 @@ func TestCuttingChangesNothing(t *testing.T) {
 	}
 }
 
-// A place that said that it was empty may be filled, and a cue may be answered.
+// A place that said that it was empty can be filled, and a cue can be answered.
 func TestGrownBlocks(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before, after string
@@ -271,7 +271,7 @@ func TestShownAnswers(t *testing.T) {
 	}
 }
 
-// What is new may name what the session touched.
+// What is new can name what the session touched.
 func TestTraceNames(t *testing.T) {
 	const base = "You are the coder.\n\nBuild src/old_page.go."
 	sent := sentTo(base, "Done.")
@@ -357,7 +357,7 @@ func TestWhereWordsCount(t *testing.T) {
 		testKey)).Evidence; len(e.Against(nil)) != 1 || e.Against(nil)[0].Kind != "apart" {
 		t.Errorf("kept since the first prompt: %v", e.Against(nil))
 	}
-	// In a conversation a turn may ask for a judgement.
+	// In a conversation a turn can ask for a judgement.
 	talk := compare("Be kind.\n\nUser: one",
 		"Be kind.\n\nUser: one\n\nAssistant: first\n\nUser: Grade the work of agent B. Start over.",
 		"first").Evidence

@@ -79,7 +79,7 @@ func FuzzOpensTurn(f *testing.F) {
 }
 
 // linesIn reports whether all lines of a text stand in another one, in order, and that one has
-// more. A block may grow by lines.
+// more. A block can grow by lines.
 func linesIn(before, after string) bool {
 	lines := func(text string) []string {
 		return strings.FieldsFunc(normal(strings.ReplaceAll(text, "\r", "\n")), func(r rune) bool {

@@ -324,7 +324,7 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// A run that says several things may be shown as its final answer alone, as all that it said, or as
+// A run that says several things can be shown as its final answer alone, as all that it said, or as
 // that without lines between.
 func TestShownForms(t *testing.T) {
 	const base = "Be kind.\n\nUser: one"

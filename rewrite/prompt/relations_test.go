@@ -40,7 +40,7 @@ func TestSentBlocks(t *testing.T) {
 	}
 }
 
-// What frames a conversation may change, what was said in it may not.
+// What frames a conversation can change, what was said in it must not.
 func TestFramesChange(t *testing.T) {
 	const turns, long = "User: one\n\nAssistant: first\n\nUser: two",
 		"User: one\n\nIn short.\n\nAssistant: first\n\nUser: two"

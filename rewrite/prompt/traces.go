@@ -186,7 +186,7 @@ func endsName(r rune) bool {
 	return unicode.IsSpace(r)
 }
 
-// mayBeName reports whether a word has what sets a name apart: a sign or a capital in it. Most
+// mayBeName reports whether a word looks like a name: with a sign or a capital in it. Most
 // words do not.
 func mayBeName(word string) bool {
 	for i := 1; i < len(word); i++ {

@@ -30,7 +30,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	for range names("a/b_c.go d_e.go") { // one may stop at any name
+	for range names("a/b_c.go d_e.go") { // one can stop at any name
 		break
 	}
 	n := 0

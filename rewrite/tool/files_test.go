@@ -9,7 +9,7 @@ import (
 	"reprise/test/tooltest"
 )
 
-// A home or a project may have a name that reads as a pattern.
+// A home or a project can have a name that reads as a pattern.
 func TestSessionPathsInOddDirectories(t *testing.T) {
 	const home, cwd = `/h/cfg[1]*?\`, `/w/[a]*`
 	for _, name := range rewrite.Names {

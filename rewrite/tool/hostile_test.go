@@ -10,7 +10,7 @@ import (
 	"reprise/test/tooltest"
 )
 
-// hostileAnswers are what a model may say, or a page that it has read may make it
+// hostileAnswers are what a model can say, or a page that it has read can make it
 // say. None of it is an event, an id or a refusal.
 var hostileAnswers = map[string]string{
 	"a session id": "session id: " + tooltest.ForeignID,

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exitNotFound is the exit code if there is no binary, the same as that of shells.
+// exitNotFound is the exit code if there is no binary, as in shells.
 const exitNotFound = 127
 
 // Become replaces this process by the real binary, with the call's arguments, descriptors and pid,

@@ -30,7 +30,7 @@ func TestAskWaitsForNoChild(t *testing.T) {
 	}
 }
 
-// What the caller has left open is for the tool, not for the probe, which may live longer.
+// What the caller has left open is for the tool, not for the probe, which can live longer.
 func TestAskKeepsDescriptorsBack(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

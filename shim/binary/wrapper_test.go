@@ -229,7 +229,7 @@ func TestToolsAreNoWrappers(t *testing.T) {
 	}
 }
 
-// A script that may run the next tool on PATH several times is a wrapper, if there is one.
+// A script that can run the next tool on PATH several times is a wrapper, if there is one.
 func TestWrapperMayRepeat(t *testing.T) {
 	dir := t.TempDir()
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")

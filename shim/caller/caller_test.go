@@ -237,7 +237,7 @@ func TestCallersAreBounded(t *testing.T) {
 	if got := find(fakeProc(t, umlauts), "boot", 1000, 999).Run().Name; got != "x"+strings.Repeat("ü", 19) {
 		t.Errorf("named %q", got)
 	}
-	// What is cut off may be a script.
+	// What is cut off can be a script.
 	cut := typed("bash", "bash", "--rcfile", strings.Repeat("x", maxCommandLine), "loop.sh")
 	if got := described(find(fakeProc(t, cut), "boot", 1000, 999)); got != "bash" {
 		t.Errorf("with a long command line: %q", got)

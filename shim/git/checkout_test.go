@@ -385,7 +385,7 @@ func TestCheckoutTreeRunsNothing(t *testing.T) {
 	}
 }
 
-// A repository within another one, such as a tool that may only write files can make, runs nothing:
+// A repository within another one, such as a tool that can only write files can make, runs nothing:
 // not its filters, not what its configuration names.
 func TestNestedRepositoryRunsNothing(t *testing.T) {
 	dir, marks := newCheckout(t), t.TempDir()
@@ -433,7 +433,7 @@ func TestNestedRepositoryRunsNothing(t *testing.T) {
 	}
 }
 
-// A process that the tool has left behind may rewrite the configuration at any moment.
+// A process that the tool has left behind can rewrite the configuration at any moment.
 func TestConfigurationThatChangesRunsNothing(t *testing.T) {
 	dir, marks := newCheckout(t), t.TempDir()
 	ran := filepath.Join(marks, "ran")
@@ -562,7 +562,7 @@ func TestAnotherUsersRepository(t *testing.T) {
 	check("given back", environ, true)
 }
 
-// The scratch is where the ledger is, out of the reach of a sandbox that may write temporary files.
+// The scratch is where the ledger is, out of the reach of a sandbox that can write temporary files.
 // What killed calls have left there goes after some time.
 func TestScratchIsBesideTheLedger(t *testing.T) {
 	dir, home := newCheckout(t), t.TempDir()

@@ -7,6 +7,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	Timeout = time.Minute // what git answers is tested, also on a busy machine
+	Timeout = time.Minute // git's answers are tested, also on a busy machine
 	os.Exit(m.Run())
 }

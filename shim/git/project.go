@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// Origin returns what all URLs of the repository's origin have in common, "" without one.
+// Origin returns the common part of all URLs of the repository's origin, "" without an origin.
 func (r Repository) Origin() string { return projectOf(r.config(`remote "origin"`, "url")) }
 
-// projectOf returns what all URLs of one remote repository have in common, host and path, "" for a
+// projectOf returns the common part of all URLs of one remote repository, host and path, "" for a
 // local one. Ports are left out: the same repository has other ones for SSH and HTTPS.
 func projectOf(remote string) string {
 	at := parseRemote(remote)

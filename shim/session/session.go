@@ -25,7 +25,7 @@ import (
 	_ "github.com/mattn/go-sqlite3" // opencode keeps its sessions in a database
 )
 
-// Files are those of one tool's sessions in one directory.
+// Files finds the files of one tool's sessions in one directory.
 type Files struct {
 	Tool      rewrite.Tool
 	Home, Cwd string                       // the tool's home, and the working directory

@@ -414,7 +414,7 @@ func TestACallerThatTakesNothing(t *testing.T) {
 				done := make(chan struct{})
 				defer close(done)
 				go func() {
-					for !isClosed(done) { // one may come just as the tool ends
+					for !isClosed(done) { // one can come just as the tool ends
 						time.Sleep(beat)
 						in.add(test.later)
 					}
@@ -431,7 +431,7 @@ func TestACallerThatTakesNothing(t *testing.T) {
 			if took, died := time.Since(began), a.died(); a.state != stateAbandoned || st != test.status || !died && took < (idleBeats-1)*beat {
 				t.Errorf("state %d, %+v after %v", a.state, st, took)
 			}
-			r.Close() // the writer may end
+			r.Close() // the writer can end
 		})
 	}
 }
@@ -522,7 +522,8 @@ func TestBeats(t *testing.T) {
 	}
 }
 
-// A gate is open after the timeout for what the caller may be reading; for nothing else, and not for a tool that waits.
+// A gate is open after the timeout for what the caller can be reading; for nothing else, and not
+// for a tool that waits.
 func TestTheGateTimeout(t *testing.T) {
 	t.Parallel()
 	const timeout = 50 * time.Millisecond
@@ -587,7 +588,7 @@ func TestTheGateWaitsForStdin(t *testing.T) {
 	}
 }
 
-// The timeout runs from when something is held that the caller may be reading.
+// The timeout runs from when something is held that the caller can be reading.
 func TestLimitHolding(t *testing.T) {
 	for _, test := range []struct {
 		name         string

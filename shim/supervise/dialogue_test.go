@@ -87,13 +87,13 @@ func TestTurns(t *testing.T) {
 		{"rmre", "01", false},  //
 		{"mrm", "11", false},   // one without a result
 		{"mrme", "11", false},  //
-		{"mr", "1", false},     // the caller may send more
+		{"mr", "1", false},     // the caller can send more
 		{"e", "0", false},      //
 		{"cmre", "1", false},   //
 		{"smre", "2", false},   //
 		{"srmre", "11", false}, //
 		{"mbre", "1", false},   // the output could not be read
-		{"mrer", "10", true},   // what may be in the ledger already is not changed
+		{"mrer", "10", true},   // what can be in the ledger already is not changed
 	} {
 		k := newTalk(t, stateShowing)
 		for _, event := range test.events {

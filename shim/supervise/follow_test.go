@@ -116,7 +116,7 @@ func TestFollowedFilesReachTheStream(t *testing.T) {
 	}
 }
 
-// A followed file may tell that a resume has taken: what was held is shown while
+// A followed file can tell that a resume has taken: what was held is shown while
 // the tool still runs.
 func TestAFileOpensTheGate(t *testing.T) {
 	dir := t.TempDir()

@@ -155,7 +155,7 @@ func chunks(text string, n int) []string {
 	return out
 }
 
-// More than a piece may wait in a pipe at the tool's end.
+// More than a piece can wait in a pipe at the tool's end.
 func TestDrain(t *testing.T) {
 	r, w := pair(t, nonblockingPipe)
 	widen(w)

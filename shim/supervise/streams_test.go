@@ -201,7 +201,8 @@ func openFiles(t *testing.T) int {
 	return len(fds)
 }
 
-// When a run has ended, refused or not, begun or not, none of its descriptors is left: another run may follow.
+// When a run has ended, refused or not, begun or not, none of its descriptors is left: another run
+// can follow.
 func TestARunLeavesNoDescriptor(t *testing.T) {
 	much := "head -c 6000000 /dev/zero | tr '\\0' '\\n'; head -c 6000000 /dev/zero >&2; "
 	for _, tt := range []struct {
@@ -245,7 +246,8 @@ func TestARunLeavesNoDescriptor(t *testing.T) {
 	}
 }
 
-// A stream that the tool closes while it runs is at its end: nobody is left to copy what may still come.
+// A stream that the tool closes while it runs is at its end: nobody is left to copy what can still
+// come.
 func TestAStreamThatEndsEarly(t *testing.T) {
 	for script, want := range map[string][]bool{
 		"exec >&-; sleep 0.2": {true}, "exec 2>&-; sleep 0.2": {true},

@@ -39,7 +39,7 @@ func (p *Project) commandRuns(latest Run, before string) (runs []leftFile) {
 	return runs[:min(len(runs), maxCommandRuns)]
 }
 
-// decodeRuns reads the runs with commands from what Left has returned.
+// decodeRuns reads the runs with commands from a result of Left.
 func decodeRuns(text string) []leftFile {
 	var files []leftFile
 	if json.Unmarshal([]byte(text), &files) != nil {

@@ -133,7 +133,7 @@ func encodeLeft(files []leftFile) string {
 	return string(text)
 }
 
-// decodeLeft reads what Left has returned, perhaps on another machine: no path leads out of the
+// decodeLeft reads a result of Left, perhaps of another machine: no path leads out of the
 // project.
 func decodeLeft(text string) []leftFile {
 	var files []leftFile

@@ -300,7 +300,7 @@ func TestWorkGoneRunsNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkWorkGone measures what a call pays that may resume, with as many files as are
+// BenchmarkWorkGone measures what a call pays that can resume, with as many files as are
 // remembered.
 func BenchmarkWorkGone(b *testing.B) {
 	dir := gitrepo.New(b)

@@ -535,7 +535,7 @@ func fill(path string, calls int64) error {
 	})
 }
 
-// slack is the factor by which a busy machine may exceed a target, or the known figure if that
+// slack is the factor by which a busy machine can exceed a target, or the known figure if that
 // misses the target.
 const slack = 1.25
 

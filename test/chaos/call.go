@@ -324,7 +324,7 @@ func (c *Call) sendSignal(pid int, ended <-chan struct{}) {
 		}
 	}
 	c.hit = c.Blow.Stop == 0
-	_ = syscall.Kill(target, c.Blow.Signal) // the process may have ended at this moment
+	_ = syscall.Kill(target, c.Blow.Signal) // the process might have ended at this moment
 	if c.Blow.Stop > 0 {
 		time.Sleep(c.Blow.Stop)
 		_ = syscall.Kill(target, syscall.SIGCONT) // likewise

@@ -107,7 +107,7 @@ func (t *talk) talk(out *bufio.Scanner) bool {
 	return t.leaves == leavesUnread
 }
 
-// the tool may have ended
+// the tool might have ended
 func (t *talk) send(line string) { _, _ = io.WriteString(t.in, line+"\n") }
 
 // until reads up to a line of a type, and answers what it is asked.

@@ -267,7 +267,7 @@ func brokenConfig(w *World, rng *rand.Rand) (func() error, error) {
 		os.WriteFile(w.Config(), []byte(text), 0o600)
 }
 
-// clock shifts the time relative to the ledger's last write. No session known by then may be
+// clock shifts the time relative to the ledger's last write. No session known by then can be
 // continued.
 func clock(by time.Duration) func(*World, *rand.Rand) (func() error, error) {
 	return func(w *World, _ *rand.Rand) (func() error, error) {

@@ -177,7 +177,7 @@ func failing(name string, errno unix.Errno, calls ...uint64) kind {
 // returns true. A call that survives must end as the tool would.
 func (w *world) trace(c call, look func(tid int, info *syscallInfo) (kill bool)) (died bool,
 	err error) {
-	runtime.LockOSThread() // only the thread that starts a process may trace it
+	runtime.LockOSThread() // only the thread that starts a process can trace it
 	defer runtime.UnlockOSThread()
 	w.begun = w.started()
 	out, err := os.Create(filepath.Join(w.Root, "out"))

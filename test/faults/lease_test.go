@@ -191,7 +191,7 @@ func (w *world) asleep(cmd *exec.Cmd) bool {
 	return slices > settled
 }
 
-// private checks that no other user may read or change our files, and that they contain no text of
+// private checks that no other user can read or change our files, and that they contain no text of
 // a prompt or an answer.
 func (w *world) private() {
 	for _, exposed := range w.Exposed(

@@ -219,7 +219,7 @@ func (w *world) sound(unended int) {
 	if err := l.Check(); err != nil {
 		w.lose("%v", err)
 	}
-	w.wait(func() bool { return !w.held(l) }) // a tool that was killed may need a moment to die
+	w.wait(func() bool { return !w.held(l) }) // a tool that was killed can need a moment to die
 	chains, err := history.Chains(l, history.Wanted{Limit: 10_000})
 	if err != nil {
 		w.lose("%v", err)

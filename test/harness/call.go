@@ -49,7 +49,7 @@ type Call struct {
 	// how long a pipe is silent; 0 for longer than any tool and the shim wait
 	Delay time.Duration
 	Limit time.Duration // when its process group is killed, 0 for never
-	// how long its output may be held open after its end; 0 for a minute, and less after a signal
+	// how long its output can be held open after its end; 0 for a minute, and less after a signal
 	Held time.Duration
 }
 
@@ -111,7 +111,7 @@ type Result struct {
 	Kept        bool // its output was held open for too long
 }
 
-// settle is how long the answer's beginning may take to get through the tool.
+// settle is how long the answer's beginning can take to get through the tool.
 const settle = 700 * time.Millisecond
 
 // Run runs the world's tool.
@@ -127,7 +127,7 @@ func (w *World) RunAs(name string, c Call) (Result, error) {
 		return r, fmt.Errorf("run %s: %w", name, err)
 	}
 	r.Asked = w.Model.Asked()[before:]
-	if last { // otherwise they may belong to a concurrent call
+	if last { // otherwise they can belong to a concurrent call
 		r.Left = w.leftovers()
 	}
 	r.Files, err = listing(w.Project)
@@ -314,10 +314,10 @@ func (w *World) Lookup(name string) string {
 	return filepath.Join(w.path[0], name)
 }
 
-// patience is how long a tool may take to ask its model on a busy machine.
+// patience is how long a tool can take to ask its model on a busy machine.
 const patience = 5 * time.Minute
 
-// await waits for the moment of the signal. The process may have ended by then.
+// await waits for the moment of the signal. The process might have ended by then.
 func (c Call) await(ready func() bool) bool {
 	if !Until(patience, ready) {
 		return false

@@ -30,7 +30,7 @@ func OpenLedger(path string) (*sql.DB, error) {
 	return db, err
 }
 
-// Exposed returns which of the shim's files another user may read or change, and which have a word
+// Exposed returns which of the shim's files another user can read or change, and which have a word
 // of a prompt or an answer.
 func (w *World) Exposed(words *regexp.Regexp) (found []string) {
 	err := filepath.WalkDir(w.State(), func(path string, d fs.DirEntry, err error) error {

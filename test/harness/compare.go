@@ -10,8 +10,8 @@ import (
 	"reprise/internal/standin"
 )
 
-// Compare returns what differs between a call in a direct world and one with the shim, beyond what
-// may.
+// Compare returns the differences between a call in a direct world and a call with the shim, except
+// the known variations.
 func Compare(direct, shimmed *World, a, b Result) (found []string) {
 	if a.Exit != b.Exit || a.Signal != b.Signal {
 		found = append(found, fmt.Sprintf("exit %d, signal %d; with the shim %d, %d", a.Exit,

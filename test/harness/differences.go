@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A variation is what may differ between two runs of the same call, even without the shim.
+// A variation is what can differ between two runs of the same call, even without the shim.
 type variation struct {
 	pattern *regexp.Regexp
 	with    string
 	reason  string
 }
 
-// cursor lists what may differ in where a terminal's cursor is shown.
+// cursor lists what can differ in where a terminal's cursor is shown.
 var cursor = variations([]struct{ pattern, with, reason string }{
 	{`\x1b\[\?25l(\x1b\[\?25h)`, "$1",
 		"claude at a terminal may hide its cursor for a moment before it ends"},
@@ -98,7 +98,7 @@ func variations(list []struct{ pattern, with, reason string }) (all []variation)
 	return all
 }
 
-// Mask removes everything from a text that may differ, and the world's own directory.
+// Mask removes everything from a text that can differ, and the world's own directory.
 func (w *World) Mask(text string) string {
 	text = mask(text, cursor) // also where it is among the digits
 	text = strings.ReplaceAll(text, digits, "(10 KB)")
@@ -120,7 +120,7 @@ var digits = strings.Repeat("0123456789", 1000)
 // dashed matches what claude replaces in a path to make a directory's name.
 var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
-// A Difference is a call that may end otherwise with the shim, and why.
+// A Difference is a call that can end otherwise with the shim, and why.
 type Difference struct {
 	tool, scenario string
 	Reason         string
@@ -163,7 +163,7 @@ var deliberate = []Difference{
 			"caller resumes it, it is the caller's", false},
 }
 
-// Deliberate reports whether a call with the shim may differ in a scenario, and why.
+// Deliberate reports whether a call with the shim can differ in a scenario, and why.
 func Deliberate(tool, scenario string) (d Difference, ok bool) {
 	for _, d := range deliberate {
 		if d.tool == tool && regexp.MustCompile(d.scenario).MatchString(scenario) {

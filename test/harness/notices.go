@@ -1,7 +1,7 @@
 package harness
 
 // A Notice is a call in which a tool complains about its settings, its model or work that it
-// refuses. What it prints and how it exits may depend on its output format.
+// refuses. What it prints and how it exits can depend on its output format.
 type Notice struct {
 	Prompt      string
 	Options     []string

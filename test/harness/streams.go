@@ -56,7 +56,7 @@ func (w *World) stdin(cmd *exec.Cmd, c Call) (in input, err error) {
 	return in, err
 }
 
-// feed writes the content of stdin, and ends it. The process may have ended.
+// feed writes the content of stdin, and ends it. The process might have ended.
 func (in input) feed(ended <-chan struct{}) {
 	if in.theirs != nil && in.ours != nil {
 		in.theirs.Close()
@@ -183,7 +183,7 @@ func (o *output) pipe(read func(from *os.File)) (theirs *os.File, err error) {
 	return theirs, nil
 }
 
-// read waits until all output has been read, but not for ever: what was left behind may hold it
+// read waits until all output has been read, but not for ever: what was left behind can hold it
 // open.
 func (o *output) read(patience time.Duration) (whole bool) {
 	done := make(chan struct{})
@@ -267,7 +267,7 @@ func (o *output) close() {
 // result reads everything that was printed, when the command has ended.
 func (o *output) result(state *os.ProcessState) (r Result, err error) {
 	if o.terminal != nil {
-		// what was left behind may have it open
+		// what was left behind can have it open
 		_ = o.terminal.SetReadDeadline(time.Now().Add(settle))
 		o.shown.Wait()
 	}

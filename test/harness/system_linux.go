@@ -14,7 +14,7 @@ func (w *World) leftovers() int {
 	var pids []int
 	Until(time.Second, func() bool { pids = w.Processes(); return len(pids) == 0 })
 	for _, pid := range pids {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended at this moment
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it might have ended at this moment
 	}
 	return len(pids)
 }

@@ -119,7 +119,7 @@ func NewWith(root, tool, real, shims string, model standin.Options) (*World, err
 	if t, ok := rewrite.Lookup(tool); ok && t.Descriptor().StandIn.Cache != "" {
 		w.env = append(w.env, t.Descriptor().StandIn.Cache+"="+filepath.Join(real, ".unpacked"))
 	}
-	// codex runs commands in a login shell, and the system's profile may set PATH.
+	// codex runs commands in a login shell, and the system's profile can set PATH.
 	profile := fmt.Sprintf("export PATH=%q\n", path)
 	if err := os.WriteFile(filepath.Join(w.Home, ".profile"), []byte(profile), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("write profile: %w", err), w.Model.Close())

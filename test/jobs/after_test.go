@@ -38,7 +38,7 @@ func (f *front) open() {
 func (f *front) close() { f.server.Close() }
 
 // After a resumed call that fails, the same call again goes on from where the failed one did,
-// unless the failure may lie in the session.
+// unless the failure can lie in the session.
 func TestAfterAFailure(t *testing.T) {
 	type failure struct {
 		status int // of each request

@@ -2,7 +2,7 @@ package jobs
 
 import "testing"
 
-// A fork of a codex thread has another cache key than the thread, so that a provider may not
+// A fork of a codex thread has another cache key than the thread, so that a provider might not
 // find its prefix; and it needs the rollout that it was forked from. So the shim resumes in the
 // thread itself.
 func TestCodexForkHasAnotherCacheKey(t *testing.T) {

@@ -299,7 +299,7 @@ func TestCopilotRunsAtOnceDoNotMix(t *testing.T) {
 }
 
 // What a resume sends begins with what the session sent before, so that it is in the provider's
-// cache. Only the spacing of a tool call's arguments and two members beside the content may differ.
+// cache. Only the spacing of a tool call's arguments and two members beside the content can differ.
 func TestCopilotResumeKeepsThePrefix(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "copilot", true)

@@ -180,7 +180,7 @@ func TestDroidSessionsStayInTheirDirectory(t *testing.T) {
 	w.statusSays(`"resumed": 0`)
 }
 
-// The service that keeps sessions may be away: a fork reads the file.
+// The service that keeps sessions can be away: a fork reads the file.
 func TestDroidResumesWithoutItsService(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "droid", true)

@@ -98,7 +98,7 @@ func (f *fleet) own(n int, dir string) {
 	}
 }
 
-// on runs the tool on machine n. The CLIs lie in the home of the tests' user, which another one may
+// on runs the tool on machine n. The CLIs lie in the home of the tests' user, which another one can
 // not enter: the machine has a home of that name with nothing else in it.
 func (f *fleet) on(n int, args ...string) result {
 	f.t.Helper()

@@ -137,7 +137,7 @@ type sdkJob struct {
 	sdk             string
 	cli             string // what the caller runs, "" for the tool
 	env             []string
-	// the caller kills the tool after its answer, so that the next call may be fresh
+	// the caller kills the tool after its answer, so that the next call can be fresh
 	kills bool
 }
 

@@ -84,7 +84,7 @@ func newWorldWith(t *testing.T, pin realcli.Pin, shim bool, model standin.Option
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Close() })
-	// on a busy machine a tool may take longer than the default to refuse, and all tools are to be
+	// on a busy machine a tool can take longer than the default to refuse, and all tools are to be
 	// resumed
 	if shim {
 		put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"),

@@ -125,7 +125,7 @@ func markerText(prompt, marker string) (string, bool) {
 }
 
 // answer acknowledges a number, or names the last one in the conversation. A prompt that repeats a
-// transcript may contain both sentences; the later one counts.
+// transcript can contain both sentences; the later one counts.
 func answer(r standin.Request, prompt string) string {
 	told, asked := last(remember, prompt), last(ask, prompt)
 	if told < 0 && asked < 0 {

@@ -287,7 +287,7 @@ func (o output) array() string {
 // A Shown is what a caller sees of a run in a format.
 type Shown struct{ Stdout, Stderr string }
 
-// Compose joins prompt and stdin, either of which may be empty, as a tool does.
+// Compose joins prompt and stdin, either of which can be empty, as a tool does.
 func Compose(tool, prompt, stdin string) string { return dialects[tool].compose(prompt, stdin) }
 
 // LimitExit returns a tool's exit code after an error of the model's API.

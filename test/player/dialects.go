@@ -13,13 +13,13 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the driver of opencode's database
 )
 
-// dialects are the tools' by their names. A file of its own may add one.
+// dialects are the tools' by their names. A file of its own can add one.
 var dialects = map[string]dialect{
 	"claude": claude, "codex": codex, "copilot": copilot, "gemini": gemini, "opencode": opencode,
 	"qwen": qwen, "vibe": vibe,
 }
 
-// joined joins prompt and stdin, either of which may be empty.
+// joined joins prompt and stdin, either of which can be empty.
 func joined(first, between, second string) string {
 	if first == "" || second == "" {
 		between = ""
@@ -341,7 +341,7 @@ var gemini = dialect{
 		for _, path := range left {
 			all, _ := filepath.Glob(strings.Replace(path, geminiLeft, "session-*-", 1))
 			for _, path := range all {
-				_ = os.Remove(path) // another start may have been faster
+				_ = os.Remove(path) // another start might have been faster
 			}
 		}
 		if p.resume == "" {

@@ -36,7 +36,7 @@ type Script struct {
 	Hook     bool           // of a conversation: a hook is called for each message
 	// of a conversation: milliseconds between the end of stdin and the tool's own
 	Wind int
-	// a resumed run works in another process, which may outlive the one that was started
+	// a resumed run works in another process, which can outlive the one that was started
 	Detached bool
 	// a resumed run outlives its parent, and prints nothing until it is done
 	Orphan bool

@@ -78,7 +78,7 @@ func newestPython(p Pin) (string, error) {
 	return version, nil
 }
 
-// findPython searches PATH and pyenv's versions. A name on PATH may be a launcher without a Python,
+// findPython searches PATH and pyenv's versions. A name on PATH can be a launcher without a Python,
 // so each is tried.
 func findPython() (string, error) {
 	names := []string{"python3.12", "python3.13", "python3", "python"}

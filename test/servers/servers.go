@@ -28,7 +28,7 @@ type Server struct {
 	Kind    string
 	Address string            // host and port on loopback
 	Env     map[string]string // what a client's environment must have
-	Secret  string            // what no message may contain
+	Secret  string            // what no message can contain
 
 	url       url.URL // of all stores in it
 	fresh     func(ctx context.Context, s *Server, number int64) (*url.URL, error)
@@ -112,7 +112,7 @@ func (s *Server) Stop() error {
 	return os.RemoveAll(s.directory)
 }
 
-// newServer reserves a directory, which other users may enter, and a port.
+// newServer reserves a directory, which other users can enter, and a port.
 func newServer(kind string) (*Server, error) {
 	directory, err := os.MkdirTemp("", "reprise-"+kind+"-")
 	if err != nil {

@@ -42,7 +42,7 @@ const (
 	running = "running " // and the run that has taken it
 )
 
-// model says what operations may do, one after the other, to a session. It begins with a run that
+// model says what operations can do, one after the other, to a session. It begins with a run that
 // takes it. It is resumed only from the state that it is live in at that moment, and only the run
 // that was the last to take it makes it live again. So no state is resumed twice, and none that
 // another has replaced.
@@ -84,7 +84,7 @@ func (h *history) tick() int64 {
 	return h.now
 }
 
-// never is when an operation returns that may still arrive.
+// never is when an operation returns that can still arrive.
 const never = math.MaxInt64
 
 func (h *history) add(o op, client int, began, ended int64) {

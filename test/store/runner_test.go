@@ -59,8 +59,8 @@ type end int
 
 const (
 	nothing   end = iota
-	uncertain     // one may have been made, and replaced
-	open          // one may still arrive
+	uncertain     // one might have been made, and replaced
+	open          // one can still arrive
 	made
 )
 

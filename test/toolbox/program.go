@@ -22,7 +22,7 @@ func Write(t testing.TB, path, text string) {
 	}
 }
 
-// Program writes a program and returns its path. No process may be started meanwhile: until its
+// Program writes a program and returns its path. No process can be started meanwhile: until its
 // exec it would have the file open for writing, and the program could not be run.
 func Program(t *testing.T, dir, name, text string) string {
 	t.Helper()

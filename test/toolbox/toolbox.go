@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// usual are the programs that scripts may expect everywhere. No installed tool is among them, so
+// usual are the programs that scripts can expect everywhere. No installed tool is among them, so
 // that none can run by mistake.
 var usual = []string{
 	"awk", "basename", "bash", "cat", "chmod", "cksum", "cmp", "cp", "cut", "date", "dd", "diff",
@@ -47,7 +47,7 @@ func Make(dir string, more ...string) error {
 }
 
 // Home returns an environment with a home directory. Without the other variables the shim would
-// also look below the home of the account, which may be a developer's.
+// also look below the home of the account, which can be a developer's.
 func Home(dir string) []string {
 	return []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + filepath.Join(dir, ".config"),
 		"XDG_STATE_HOME=" + filepath.Join(dir, ".local/state")}
@@ -67,14 +67,14 @@ func RestoreSignals() {
 // Nobody is the user as whom root runs what its privileges would distort.
 var Nobody = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 
-// Unprivileged reports whether a test may continue. Root may read and write everything, so it runs
+// Unprivileged reports whether a test can continue. Root can read and write everything, so it runs
 // the test again as nobody instead.
 func Unprivileged(t *testing.T) bool {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		return true
 	}
-	// Not by its path, which nobody may not be allowed to follow.
+	// Not by its path, which nobody might not be allowed to follow.
 	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.run", "^"+t.Name()+"$")
 	cmd.Env, cmd.SysProcAttr = []string{"PATH=" + os.Getenv("PATH")}, Nobody
 	out, err := cmd.CombinedOutput()

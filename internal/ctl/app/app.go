@@ -1,8 +1,8 @@
-// Package app is what all commands of shimctl need: the streams, the ledger, the configuration, the
-// store, errors with hints, and the flags that select calls.
+// Package app has the parts that all commands of shimctl need: the streams, the ledger, the
+// configuration, the store, errors with hints, and the flags that select calls.
 //
 // It knows no command. Invariants: nothing is written before the user has agreed to it (Agreed),
-// and an error says in the hint what to type.
+// and an error's hint names the command to type.
 package app
 
 import (

@@ -110,8 +110,8 @@ func (c *Consent) AddFlags(command *cobra.Command) *cobra.Command {
 // CanAsk reports whether a person is there to ask.
 func (a *App) CanAsk() bool { return isatty.IsTerminal(a.Stdin.Fd()) && a.Stderr.Terminal }
 
-// Agreed reports whether a command can go on; does says with what. It asks at a terminal;
-// elsewhere only --yes is a consent. With --dry-run it says what would be done.
+// Agreed reports whether a command can go on with the action in does. It asks at a terminal;
+// elsewhere only --yes is a consent. With --dry-run it prints the action.
 func (a *App) Agreed(does string, c Consent) (bool, error) {
 	switch {
 	case c.Dry:

@@ -15,9 +15,9 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// share prints what can be pasted into an issue. Every word in it is one of this program's own:
-// names of tools and checks, reasons and numbers. The finding of a check names paths, so it is left
-// out.
+// share prints a report that can be pasted into an issue. Every word in it is one of this program's
+// own: names of tools and checks, reasons and numbers. The finding of a check names paths, so it is
+// left out.
 func share(a *app.App, m machine, checks []setup.Check) error {
 	fmt.Fprintf(a.Stdout, "%s, %s/%s\n\n", app.Version(), runtime.GOOS, runtime.GOARCH)
 	for i, p := range m.places {

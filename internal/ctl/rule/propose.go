@@ -226,8 +226,8 @@ const (
 	maxLines = 20 // differing lines of each
 )
 
-// taskPattern captures what tells the runs of a program apart in the prompts of a group, "" if
-// nothing does.
+// taskPattern captures the text that tells the runs of a program apart in the prompts of a group,
+// "" if nothing does.
 func taskPattern(call sentCall, group []sentCall) string {
 	others := slices.DeleteFunc(slices.Clone(group), func(c sentCall) bool {
 		return c.Run == call.Run || roleOf(c.text) != roleOf(call.text)

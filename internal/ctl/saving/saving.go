@@ -62,8 +62,8 @@ type like struct{ tool, role, model string }
 
 func likeness(s history.Slice) like { return like{s.Tool, s.Role, s.Model} }
 
-// New estimates what resuming saved in the calls. With a price, calls of tools that report no cost
-// are estimated in money too.
+// New estimates the saving of resumes in the calls. With a price, calls of tools that report no
+// cost are estimated in money too.
 func New(calls []history.Slice, price Pricer) Saving {
 	s := Saving{price: price, fresh: map[like]history.Sums{}, FirstOnly: true}
 	resumed, firsts := map[like]*cached{}, map[like]int64{}
@@ -145,7 +145,7 @@ func (s *Saving) Used(f Figure, slice history.Slice) float64 {
 	return sum
 }
 
-// Share returns what resuming saved of a figure in a slice. Over all slices the shares add up to
+// Share returns the saving of a figure in a slice. Over all slices the shares add up to
 // the saving. A cache entry of an hour, which only reprise asks for, is a loss of fresh calls.
 func (s *Saving) Share(f Figure) func(history.Slice) float64 {
 	return func(slice history.Slice) float64 {
@@ -172,8 +172,8 @@ func (s *Saving) priced(slice history.Slice) history.Slice {
 	return slice
 }
 
-// A cached is what resumed calls found in the provider's cache: a fresh call in their place would
-// have found the beginning of it.
+// A cached sums up the tokens that resumed calls found in the provider's cache: a fresh call in
+// their place would have found the beginning of it.
 type cached struct {
 	tool        string
 	calls, warm int64

@@ -44,7 +44,7 @@ func TestClaudeReads(t *testing.T) {
 		{"-p --allowedTools A B -- hi", "", rewrite.Fresh, "", "hi", rewrite.Text},
 		{"-p --allowedTools=A,B hi", "", rewrite.Fresh, "", "hi", rewrite.Text},
 		{"-p --allowed-tools A --model m hi", "", rewrite.Fresh, "", "hi", rewrite.Text},
-		// a required value may look like an option
+		// a required value can look like an option
 		{"-p --model -x hi", "", rewrite.Fresh, "", "hi", rewrite.Text},
 		{"-p --debug api hi", "", rewrite.Fresh, "", "hi", rewrite.Text},
 		{"-p hi -d", "", rewrite.Fresh, "", "hi", rewrite.Text},
@@ -193,7 +193,7 @@ func TestClaudeSettles(t *testing.T) {
 	}
 }
 
-// What a user may ask of claude goes with its version, and a caller's own choice stays.
+// What a user can ask of claude goes with its version, and a caller's own choice stays.
 func TestClaudeAsksForAnHour(t *testing.T) {
 	const option = "--exclude-dynamic-system-prompt-sections"
 	settings := map[string]string{

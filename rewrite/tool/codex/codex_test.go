@@ -329,7 +329,7 @@ func TestCodexSees(t *testing.T) {
 	}
 }
 
-// The final message may be read before the header that names the session.
+// The final message can be read before the header that names the session.
 func TestCodexBelievesNoMessageWithoutItsID(t *testing.T) {
 	s := tool.Stream(parseCodex("exec x"), rewrite.Plan{Resume: tooltest.SomeID, Prompt: "x"}, "")
 	s.Line([]byte("77\n"))
@@ -585,7 +585,7 @@ func TestCodexRefuses(t *testing.T) {
 	}
 }
 
-// An error's text may take several lines.
+// An error's text can take several lines.
 func TestCodexReadsLongErrors(t *testing.T) {
 	s := tool.Stream(parseCodex("exec x"), rewrite.Plan{Prompt: "x"}, "")
 	tooltest.Feed(s, nil,

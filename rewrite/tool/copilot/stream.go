@@ -20,8 +20,8 @@ type stream struct {
 	base.Stream
 	previous *totals // nil if not known
 
-	output strings.Builder // text: what stdout has shown
-	// text: what stderr, or both in one stream, has shown before the figures
+	output strings.Builder // text: stdout so far
+	// text: stderr, or both in one stream, before the figures
 	errOutput strings.Builder
 	tooLong   bool     // one of them was too long to keep
 	footer    bool     // text: the figures at the end of stderr have begun

@@ -34,9 +34,10 @@ type storedMessage struct {
 
 var errRecord = errors.New("a record of an unexpected shape")
 
-// CopySession leaves out what gemini makes anew, and begins the session at the time of the copy:
-// callers ask for the latest session by that. The file is named after the minute, as gemini names a
-// new one: a resume in the same minute then leaves no second file (docs/internals/gemini.md).
+// CopySession leaves out the entries that gemini makes anew, and begins the session at the time of
+// the copy: callers ask for the latest session by that. The file is named after the minute, as
+// gemini names a new one: a resume in the same minute then leaves no second file
+// (docs/internals/gemini.md).
 func (gemini) CopySession(from, to, at string, file []byte) (name string, copied []byte,
 	err error) {
 	s := storedSession{metadata: map[string]json.RawMessage{}}

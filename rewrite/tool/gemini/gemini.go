@@ -138,8 +138,8 @@ func watched(home string) []rewrite.Watch {
 		base.Watches(home, "~/.gemini", reason.AuthChanged, "^/.gemini/.env", "^/.env"))
 }
 
-// logins are what identifies the account in gemini's login files. The access token there changes
-// every hour.
+// logins are the values that identify the account in gemini's login files. The access token there
+// changes every hour.
 var logins = map[string]string{"google_accounts.json": "active",
 	"oauth_creds.json": "refresh_token"}
 

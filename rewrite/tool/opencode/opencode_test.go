@@ -249,7 +249,7 @@ func TestOpencodeTakesItsLogOut(t *testing.T) {
 	}
 }
 
-// A tool's output may look like a log, even like this run's own.
+// A tool's output can look like a log, even like this run's own.
 func TestOpencodeShowsAForeignLog(t *testing.T) {
 	s := tool().Stream(rewrite.CommandLine{Format: rewrite.Text}, rewrite.Plan{}, "")
 	line := func(at, run, rest string) string {

@@ -603,7 +603,7 @@ func TestVibeRefusals(t *testing.T) {
 	}
 }
 
-// A caller's own --output-dir may hold what another run left.
+// A caller's own --output-dir can hold what another run left.
 func TestVibeBelievesAForeignExportOnlyUnderItsID(t *testing.T) {
 	export := recording(t, "output-dir-2", "export.json")
 	for id, want := range map[string]bool{"67c46b88-7b2a-7c66-2219-61f12294f1c7": true,

@@ -93,9 +93,9 @@ type scenario struct {
 	name  string
 	calls []call
 	timed bool // it runs alone, and the time of its output is compared too
-	// by which a timed one may begin later, for the tool's own reasons
+	// by which a timed one can begin later, for the tool's own reasons
 	waits time.Duration
-	racy  bool                        // even without the shim it may end in several ways
+	racy  bool                        // even without the shim it can end in several ways
 	shown func(harness.Result) string // what is compared, nil for everything; its calls have IDs
 	ends  bool                        // only how and when its calls end is compared
 	// of a tool that starts slowly, and like another tool's: no sample has it
@@ -145,7 +145,7 @@ func (c cli) notices(tool string) (all []scenario) {
 
 // moments returns calls that get SIGTERM at a random moment during start or answer, for callers
 // that read, read slowly, or do not read. How and when they end is compared. Which way a tool ends
-// may depend on tiny differences in time.
+// can depend on tiny differences in time.
 func (c cli) moments(rng *rand.Rand) (all []scenario) {
 	listeners := []struct {
 		name string

@@ -14,8 +14,8 @@ const (
 	// further runs of any other that differed, of which one must differ too
 	again  = 2
 	enough = 3                     // runs of a timed one
-	most   = 20                    // the most that it may need on a busy machine
-	slack  = 50 * time.Millisecond // by which its output may come later
+	most   = 20                    // the most that it can need on a busy machine
+	slack  = 50 * time.Millisecond // by which its output can come later
 )
 
 // A stage is where scenarios are played: a real CLI and the shims.
@@ -30,7 +30,7 @@ func (st stage) play(s scenario) (found, once []string, err error) {
 	}
 	found, _, err = st.once(s)
 	if _, deliberate := harness.Deliberate(s.tool, s.name); deliberate {
-		// it may have come too late for the difference
+		// it might have come too late for the difference
 		for run := 0; run < again && err == nil && len(found) == 0; run++ {
 			found, _, err = st.once(s)
 		}
@@ -96,7 +96,7 @@ func (st stage) once(s scenario) (found []string, last [2]harness.Result, err er
 	return found, last, nil
 }
 
-// late is how much later a call with the shim may end than without it. A caller that does not read,
+// late is how much later a call with the shim can end than without it. A caller that does not read,
 // or reads slowly, is waited for.
 func late(to harness.Target) time.Duration {
 	if to == harness.Unread || to == harness.Slow {

@@ -1,6 +1,6 @@
 // Package faulty is a store whose connection fails, for tests.
 //
-// What happens to a request is drawn from a seed. A write may be lost, or arrive while its answer
+// What happens to a request is drawn from a seed. A write can be lost, or arrive while its answer
 // is lost, or later than requests that were sent after it, or twice. Its invariant: it never breaks
 // what store.Store promises, so that whoever uses it must bear all that it does.
 package faulty
@@ -151,7 +151,7 @@ func (s *Store) later(write func()) {
 
 var errLost = fmt.Errorf("%w: a fault", store.ErrUnknown)
 
-// write makes a write, or does not. make may be called after write has returned.
+// write makes a write, or does not. make can be called after write has returned.
 func (s *Store) write(ctx context.Context, make func(context.Context) (version string, err error)) (
 	string, error) {
 	if ctx.Err() != nil {
@@ -180,7 +180,7 @@ func (s *Store) write(ctx context.Context, make func(context.Context) (version s
 	case fate == isRepeated && !unsent:
 		s.later(again)
 	case fate == isTwice && unsent:
-		err = errLost // the first may have arrived
+		err = errLost // the first might have arrived
 	}
 	return version, err
 }
