@@ -34,13 +34,14 @@ type found struct {
 // opened, if there is one. It fails with a pass if the call is not to be managed; found then has
 // the parts of the steps before.
 func find(a *asked, shared *sharedBook) (*found, error) {
-	f := &found{asked: a, book: &localBook{ledger: a.ledger}}
+	local := &localBook{ledger: a.ledger}
+	f := &found{asked: a, book: local}
 	for _, step := range []func() error{f.readConfig, f.parse, f.locate, f.readSettings, f.recallBinary, f.leaveChosen} {
 		if err := step(); err != nil {
 			return f, err
 		}
 	}
-	f.openBook(shared)
+	f.openBook(local, shared)
 	return f, nil
 }
 

@@ -45,11 +45,9 @@ type sharedBook struct {
 }
 
 // openBook opens the store that shares the call's sessions, unless it is open or there is none. The
-// store's helper connects while the call reads the prompt.
-func (f *found) openBook(open *sharedBook) {
+// store's helper connects while the call reads the prompt. local is used without one.
+func (f *found) openBook(local *localBook, open *sharedBook) {
 	settings, err := config.ResolveStore(f.env.Get, f.config)
-	local := &localBook{ledger: f.ledger}
-	f.book = local
 	switch {
 	case err != nil:
 		f.log.fault("read store", err)
