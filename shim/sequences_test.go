@@ -179,6 +179,7 @@ func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call seq
 		t.Helper()
 		time.Sleep(10 * time.Millisecond) // a file gets the time of the kernel's last tick
 		gitrepo.Script(t, r.Cwd, call.Does)
+		time.Sleep(10 * time.Millisecond)
 		d.ticket, o.Now, o.Place = ticket, decide.MillisOf(time.Now()), d.place()
 		o.Left = (&ran{decided: d}).leftFiles(o, call.Touched)
 	}

@@ -12,13 +12,15 @@ import (
 	"reprise/ledger/decide"
 	"reprise/shim/disk"
 	"reprise/shim/git"
+
+	"golang.org/x/sys/unix"
 )
 
 // A commandRun is a run of a tool that ran commands. The events do not name the files that these
 // changed.
 type commandRun struct {
-	Began int64  `json:"began"` // in nanoseconds
-	Ended int64  `json:"ended"`
+	Began int64  `json:"began"`          // in nanoseconds
+	Ended int64  `json:"ended"`          // by the clock of files: its tick can be shared by a later change
 	Said  string `json:"said,omitempty"` // a keyed digest of the answer's last line
 }
 
@@ -29,7 +31,7 @@ const maxCommandRuns = 8
 func (p *Project) commandRuns(latest Run, before string) (runs []leftFile) {
 	if latest.Shell {
 		said := strings.TrimSpace(latest.Answer)
-		run := commandRun{Began: latest.Started.UnixNano(), Ended: time.Now().UnixNano()}
+		run := commandRun{Began: latest.Started.UnixNano(), Ended: fileTime()}
 		if said = strings.TrimSpace(said[strings.LastIndexByte(said, '\n')+1:]); said != "" {
 			run.Said = p.Digest(said)
 		}
@@ -37,6 +39,14 @@ func (p *Project) commandRuns(latest Run, before string) (runs []leftFile) {
 	}
 	runs = append(runs, decodeRuns(before)...)
 	return runs[:min(len(runs), maxCommandRuns)]
+}
+
+// fileTime returns the time that a file would get that changes now. It is the start of the kernel's
+// tick, up to ten milliseconds ago.
+func fileTime() int64 {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &t) // without it no file counts
+	return t.Nano()
 }
 
 // decodeRuns reads the runs with commands from a result of Left.
@@ -62,7 +72,7 @@ func (p *Project) Find(left, id string) string {
 		if len(files) >= maxLeftFiles {
 			break
 		}
-		i := slices.IndexFunc(runs, func(r leftFile) bool { return r.Run.Began <= f.Time && f.Time <= r.Run.Ended })
+		i := slices.IndexFunc(runs, func(r leftFile) bool { return r.Run.Began <= f.Time && f.Time < r.Run.Ended })
 		if i < 0 || !isLeftPath(f.Path) || slices.ContainsFunc(files, func(o leftFile) bool { return o.Path == f.Path }) {
 			continue
 		}

@@ -59,6 +59,7 @@ func TestFindWork(t *testing.T) {
 				c.started = time.Now()
 				time.Sleep(20 * time.Millisecond)
 				gitrepo.Script(t, dir, tt.run)
+				time.Sleep(20 * time.Millisecond)
 				left := c.Left(Run{Started: c.started, Shell: true, Answer: "First this.\nIt is done."}, "")
 				time.Sleep(20 * time.Millisecond)
 				gitrepo.Script(t, dir, tt.then)
@@ -77,6 +78,7 @@ func TestFindWorkInDoubt(t *testing.T) {
 	c := newProject(t, dir)
 	c.started = time.Now().Add(-time.Second)
 	gitrepo.Script(t, dir, "echo new >new; echo named >named")
+	time.Sleep(20 * time.Millisecond) // a file gets the time of the kernel's last tick
 	left := c.Left(Run{Started: c.started, Given: []string{"named"}, Shell: true}, "")
 	look := func(left string) []string {
 		c.files = nil
@@ -104,5 +106,23 @@ func TestFindWorkInDoubt(t *testing.T) {
 	}
 	if found := look(left); !slices.Equal(found, []string{"named"}) {
 		t.Errorf("no project: %q", found)
+	}
+}
+
+// A file that another changes in the tick of a run's end has the time of that tick.
+func TestFindWorkOfTheNextTick(t *testing.T) {
+	dir := gitrepo.New(t)
+	c := newProject(t, dir)
+	c.started = time.Now().Add(-time.Second)
+	for i := range 100 {
+		time.Sleep(time.Duration(i%10) * time.Millisecond / 2)
+		c.files = nil
+		left := c.Left(Run{Started: c.started, Shell: true}, "")
+		if err := os.WriteFile(filepath.Join(dir, "other"), []byte(left), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if found := decoded(c.Find(left, "")); len(found) > 0 {
+			t.Fatalf("after %d runs %q count", i, found)
+		}
 	}
 }
