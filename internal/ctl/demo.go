@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,8 @@ func demoCommand(a *app.App) *cobra.Command {
 		Use: "demo", Short: "play a job with and without the shims, and show the difference",
 		Long: `Plays a job of a coder and a reviewer without the shims and with them, and shows what the model was sent. The
 model is a stand-in on this machine. It runs the first of claude, codex, gemini and vibe on PATH, or else a
-stand-in for Claude Code, in a home of its own: your sessions and settings are not touched.`,
+stand-in for Claude Code, in a home of its own: your sessions and settings are not touched. It fails if the second
+round is not resumed, or if the tool forgets the session.`,
 		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), app.Endings()...)
@@ -149,9 +151,10 @@ func realTool(a *app.App, asked, self, root string) (name, dir string, err error
 }
 
 func showDemo(a *app.App, job demo.Setup, without, with demo.Played) error {
+	resumed := with.Resumed(without)
 	if len(with.Calls) != len(without.Calls) {
-		return fmt.Errorf("compare the two: %d calls without the shims, %d with them",
-			len(without.Calls), len(with.Calls))
+		return cmp.Or(resumed, fmt.Errorf("compare the two: %d calls without the shims, %d with "+
+			"them", len(without.Calls), len(with.Calls)))
 	}
 	a.Stdout.Notice(fmt.Sprintf("A coder and a reviewer, played by this loop (TOOL is %q):",
 		strings.Join(demo.Command(job.Tool), " ")))
@@ -160,10 +163,9 @@ func showDemo(a *app.App, job demo.Setup, without, with demo.Played) error {
 	fmt.Fprintln(a.Stdout)
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "CALL\tDECISION\tBYTES\tREQUESTS\tNEW TOKENS\tCACHED\t")
-	decision := strings.NewReplacer(" (", ": ", ")", "") // as the other commands write it
 	for i, c := range with.Calls {
 		was := without.Calls[i]
-		fmt.Fprintf(w, "%d %s\t%s\t%d/%d\t", i+1, c.Role, decision.Replace(c.Decision), len(c.Sent),
+		fmt.Fprintf(w, "%d %s\t%s\t%d/%d\t", i+1, c.Role, c.Why(), len(c.Sent),
 			len(was.Sent))
 		printCost(w, c, was)
 	}
@@ -181,7 +183,7 @@ func showDemo(a *app.App, job demo.Setup, without, with demo.Played) error {
 		"fewer that no cache had.",
 		sum.Requests, was.Requests, percent(was.Tokens.Input-sum.Tokens.Input, was.Tokens.Input),
 		percent(fresh(was)-fresh(sum), fresh(was))))
-	return showSaving(a, with)
+	return errors.Join(showSaving(a, with), resumed)
 }
 
 // showSaving prints what status says of the job.

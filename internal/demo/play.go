@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -50,6 +51,7 @@ type Step struct {
 	Decision string // the shim's decision and reason, "" without the shims
 	Requests int
 	Sent     string // the prompt that the model was sent
+	Had      string // with all that was sent before it
 	Tokens   standin.Tokens
 }
 
@@ -66,6 +68,29 @@ func (p Played) Total() (t Step) {
 	}
 	return t
 }
+
+// Resumed returns an error unless each call of the second round went on with the session of its
+// role, as the model saw it. A job without the shims is what it is compared with.
+func (p Played) Resumed(without Played) error {
+	for i, c := range p.Calls {
+		before := slices.IndexFunc(p.Calls[:i], func(s Step) bool { return s.Role == c.Role })
+		switch {
+		case before < 0:
+		case !strings.HasPrefix(c.Decision, "resume"):
+			return fmt.Errorf("resume call %d: it was %s", i+1, c.Why())
+		case len(p.Calls) != len(without.Calls) || c.Sent == without.Calls[i].Sent:
+			return fmt.Errorf("resume call %d: the tool did not take the session up again, and "+
+				"was called anew", i+1)
+		case !strings.Contains(c.Had, p.Calls[before].Sent):
+			return fmt.Errorf("resume call %d: the tool forgot the session: the model had only "+
+				"the new part", i+1)
+		}
+	}
+	return nil
+}
+
+// Why returns the decision and the reason as the commands of shimctl write them.
+func (c Step) Why() string { return strings.NewReplacer(" (", ": ", ")", "").Replace(c.Decision) }
 
 func (c *Step) add(requests int, t standin.Tokens) {
 	c.Requests += requests
@@ -183,8 +208,8 @@ func words(stderr, prompts string) string {
 func calls(asked []standin.Request, decisions []string) (all []Step) {
 	for _, r := range asked {
 		if standin.StartsTurn(r) {
-			c := Step{Role: "coder", Sent: standin.LastUser(r)}
-			if strings.Contains(standin.AllText(r), reviewerOpening) {
+			c := Step{Role: "coder", Sent: standin.LastUser(r), Had: standin.AllText(r)}
+			if strings.Contains(c.Had, reviewerOpening) {
 				c.Role = "reviewer"
 			}
 			if len(all) < len(decisions) {

@@ -54,6 +54,9 @@ func TestDemo(t *testing.T) {
 					len(c.Sent), len(was.Sent), c.Requests)
 			}
 		}
+		if err := with.Resumed(without); err != nil {
+			t.Error(err)
+		}
 		leftOut := 0
 		for i, c := range with.Calls {
 			leftOut += len(without.Calls[i].Sent) - len(c.Sent)
