@@ -207,7 +207,11 @@ func (t *trial) moved(lines set) {
 			}
 		}
 		steady := most[0] <= 1.1*least[0] && most[1] <= 1.1*least[1]
-		if steady && least[1] > 0 && (least[1] > 1.25*most[0] || least[0] > 1.25*most[1]) {
+		switch _, still := t.of[1][0].numbers[path]; {
+		case !steady || !still:
+		case most[1] == 0 && least[0] > 0:
+			lines.note(path+" is 0", t.Name)
+		case least[1] > 1.25*most[0] || least[0] > 1.25*most[1]:
 			lines.note(fmt.Sprintf("%s is %.1f times as much", path, least[1]/least[0]), t.Name)
 		}
 	}

@@ -117,6 +117,8 @@ func TestReport(t *testing.T) {
 
     - user object
         in: refused work
+    - { in a line
+        in: refused work
 
 ### files in the home
 

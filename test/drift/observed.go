@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -88,6 +89,9 @@ func (s *seen) result(c harness.Call, r harness.Result) {
 		exit = r.Signal.String()
 	}
 	s.add("exit status", exit)
+	if r.Left > 0 {
+		s.add("exit status", fmt.Sprintf("%d processes are left", r.Left))
+	}
 	s.known(strings.Join(c.Args, " "))
 	s.stdout(s.known(r.Stdout))
 	s.text("stderr", s.known(r.Stderr))
@@ -171,7 +175,10 @@ func (s *seen) file(name string) {
 }
 
 func (s *seen) transcript(text string) {
-	values, _, _ := objects(text)
+	values, _, layout := objects(text)
+	if layout != "" {
+		s.add("transcripts", layout)
+	}
 	s.documents("transcripts", values, deepest)
 }
 
@@ -196,6 +203,7 @@ func objects(text string) (all []any, rest, layout string) {
 		lines := map[bool]string{true: "several lines",
 			false: "a line"}[strings.Contains(strings.TrimSpace(text), "\n")]
 		layout = fmt.Sprintf("%.1s in %s", text, lines)
+		layout += spaces(text)
 		if list, ok := one.([]any); ok {
 			return list, "", layout
 		} else if isObject(one) {
@@ -204,13 +212,25 @@ func objects(text string) (all []any, rest, layout string) {
 	}
 	for line := range strings.Lines(text) {
 		if err := json.Unmarshal([]byte(line), &one); err == nil && isObject(one) {
-			all, layout = append(all, one), "{ in each line"
+			all, layout = append(all, one), "{ in each line"+spaces(line)
 		} else {
 			rest += line
 		}
 		one = nil
 	}
 	return all, rest, layout
+}
+
+// spaces says whether a line of JSON has more of them than it needs: a caller can look for its
+// bytes.
+func spaces(text string) string {
+	text = strings.TrimSpace(text)
+	var compact bytes.Buffer
+	if json.Compact(&compact, []byte(text)) == nil && compact.Len() < len(text) &&
+		!strings.Contains(text, "\n") {
+		return ", with spaces"
+	}
+	return ""
 }
 
 func isObject(value any) bool {

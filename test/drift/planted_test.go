@@ -28,7 +28,7 @@ type turn struct {
 	lines, files, home []string
 	exit               int
 	signal             syscall.Signal
-	asked              int
+	asked, left        int
 	took               time.Duration
 	breaks             error
 }
@@ -121,7 +121,8 @@ func (t turn) print() harness.Result {
 		events = append(events, map[rune]string{'i': t.init, 'a': t.assistant, 'r': t.result,
 			'n': t.novel}[letter])
 	}
-	r := harness.Result{Stderr: t.stderr, Exit: t.exit, Signal: t.signal, Files: t.files}
+	r := harness.Result{Stderr: t.stderr, Exit: t.exit, Signal: t.signal, Files: t.files,
+		Left: t.left}
 	for range t.asked {
 		r.Asked = append(r.Asked, standin.Request{API: "messages",
 			Body: map[string]any{"model": "m", "stream": true}})
@@ -278,6 +279,21 @@ var planted = []struct {
 	{"lines of a session in another order", "- transcripts: user assistant\n", func(t *turn) {
 		slices.Reverse(t.lines)
 	}},
+	{"figures are zero", "result/success total_cost_usd is 0\n        in: 429, json; ",
+		func(t *turn) { swap(&t.result, `_usd":0.`, `_usd":0,"x":0.`) }},
+	{"json with spaces", "+ { in a line, with spaces\n", func(t *turn) {
+		swap(&t.result, `":`, `": `)
+	}},
+	{"events with spaces", "+ { in each line, with spaces\n", func(t *turn) {
+		if t.stream {
+			t.each(`":`, `": `)
+		}
+	}},
+	{"a session is one list", "- { in each line\n        in: 429, ", func(t *turn) {
+		t.lines = []string{"[" + strings.Join(t.lines, ",") + "]"}
+	}},
+	{"a process is left", "### exit status\n\n    + 1 processes are left\n        in: ",
+		func(t *turn) { t.left = 1 }},
 	{"figures of tokens are twice as much", "result/success usage.input_tokens is 2",
 		func(t *turn) { swap(&t.result, `"input_tokens":9`, `"input_tokens":19`) }},
 }
