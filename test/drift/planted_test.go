@@ -334,7 +334,7 @@ func (t *turn) refuse(message string) {
 // few are cases with each format, failures and resumes.
 func few() []suite.Case {
 	match := regexp.MustCompile(
-		`^(text|json|json, verbose|stream-json|429, (json|stream|text)|own resume, (text|json|stream)|own fork|own fork, stream|chosen session|two jobs)$`)
+		`^(text|json|verbose|stream|429, (json|stream|text)|own resume, (text|json|stream)|own fork|own fork, stream|chosen session|two jobs)$`)
 	return slices.DeleteFunc(suite.Cases("claude"), func(c suite.Case) bool {
 		return !match.MatchString(c.Name)
 	})

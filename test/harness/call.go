@@ -266,7 +266,11 @@ func (w *World) wrap(name string, c Call) (unwrap func(), err error) {
 func (w *World) fill(args []string) (filled []string, err error) {
 	for _, arg := range args {
 		for n, id := range w.ids {
-			arg = strings.ReplaceAll(arg, fmt.Sprintf("{id%d}", n+1), id)
+			place := fmt.Sprintf("{id%d}", n+1)
+			if id == "" && strings.Contains(arg, place) {
+				return nil, fmt.Errorf("find the session of call %d: there was none", n+1)
+			}
+			arg = strings.ReplaceAll(arg, place, id)
 		}
 		if strings.Contains(arg, "{id}") {
 			id, err := w.NewestID()

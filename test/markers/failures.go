@@ -19,14 +19,15 @@ type object = map[string]any
 
 var openaiKinds = map[int]string{
 	400: "invalid_request_error", 401: "invalid_request_error", 403: "invalid_request_error",
-	429: "rate_limit_error", 500: "server_error", 529: "server_error",
+	404: "invalid_request_error", 429: "rate_limit_error", 500: "server_error", 529: "server_error",
 }
 
 var apis = map[string]api{
 	standin.Anthropic: {
 		kinds: map[int]string{
 			400: "invalid_request_error", 401: "authentication_error", 403: "permission_error",
-			429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
+			404: "not_found_error", 429: "rate_limit_error", 500: "api_error",
+			529: "overloaded_error",
 		},
 		body: func(_ int, kind, message string) object {
 			return object{"type": "error", "error": object{"type": kind, "message": message}}
@@ -47,7 +48,7 @@ var apis = map[string]api{
 	standin.Gemini: {
 		kinds: map[int]string{
 			400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED",
-			429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 529: "UNAVAILABLE",
+			404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 529: "UNAVAILABLE",
 		},
 		body: func(status int, kind, message string) object {
 			return object{"error": object{"code": status, "message": message, "status": kind}}

@@ -11,7 +11,7 @@
 //
 //	RUNTOOL         asks for one run of `echo hi` with the CLI's shell tool, then answers after its result
 //	RUN<<command>>  the same with another command, up to the first >>
-//	HTTP401         fails with that status; also 403, 429, 500, 529
+//	HTTP401         fails with that status; also 400, 403, 404, 429, 500, 529
 //	BADTOOL         fails as for a transcript with a tool call that has no result
 //	TOOBIG          fails as for a conversation that exceeds the context window
 //	MULTI           answers several lines with U+2028, an accent and an ANSI color
@@ -54,7 +54,7 @@ const (
 var (
 	remember = regexp.MustCompile(`remember number (\d+)`)
 	ask      = regexp.MustCompile(`(?i)what number`)
-	status   = regexp.MustCompile(`\bHTTP(401|403|429|500|529)\b`)
+	status   = regexp.MustCompile(`\bHTTP(40[0134]|429|500|529)\b`)
 	word     = regexp.MustCompile(`\b(RUNTOOL|BADTOOL|TOOBIG|MULTI|EMPTY|BIG5MB|SLOW|HANG)\b`)
 )
 

@@ -24,35 +24,19 @@ var claude = cli{
 	tools:  list("--allowedTools|Bash"),
 	same:   list("--thinking-display|summarized"),
 	nested: "claude -p hi </dev/null",
+	inside: "CLAUDECODE=1",
 	pause:  "HANG",
 	rows: map[string]row{
-		"tool use":          {prompt: "RUNTOOL please"},
-		"max turns":         {prompt: "RUNTOOL please", options: list("--max-turns|1")},
-		"429":               {prompt: "HTTP429"},
-		"500":               {prompt: "HTTP500"},
-		"broken transcript": {prompt: "BADTOOL"},
-		"unknown session":   {prompt: "hi", options: list("--resume|" + unknownID)},
+		"max turns": {prompt: "RUNTOOL please", options: list("--max-turns|1")},
 	},
 	own: merged(claudeCalls, framesCalls),
 	jobs: map[string][]call{
-		"own resume, text": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|--resume|{id}")}},
-		"own resume, json": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|--resume|{id}|--output-format|json")}},
-		"own resume, stream": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|--resume={id}|--output-format|stream-json|--verbose")}},
 		"own continue": {{Args: list("-p|remember number 7")},
 			{Args: list("-cp|what number")}},
 		"own fork": {{Args: list("-p|remember number 7")},
 			{Args: list("-p|what number|--resume|{id}|--fork-session|--output-format|json")}},
-		"resume after overflow": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|TOOBIG|-r|{id}")}, {Args: list("-p|what number|-r|{id}")}},
 		"resume elsewhere": {{Args: list("-p|remember number 7")},
 			{Args: list("-p|what number|-r|{id}"), Dir: ".git"}},
-		"own resume, verbose": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|--resume|{id}|--output-format|json|--verbose")}},
-		"own resume, partial": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|--resume|{id}|--output-format|stream-json|--verbose|--include-partial-messages")}},
 		"own resume, frames": {{Args: frames(),
 			Stdin: initialize + message("remember number 7")},
 			{Args: frames("--resume={id}"), Stdin: initialize + message("what number")}},
@@ -64,13 +48,13 @@ var claude = cli{
 		"resume after overflow, stream": {{Args: list("-p|remember number 7")},
 			{Args: list("-p|TOOBIG|-r|{id}|--output-format|stream-json|--verbose")},
 			{Args: list("-p|what number|-r|{id}|--output-format|stream-json|--verbose")}},
-		"two jobs": {{Args: list("-p|remember number 7")}, {Args: list("-p|what number")}},
 	},
-	resume: func(id string) []string {
-		return []string{"-p", "what number was it?", "--resume", id}
+	again: func(f format, id, prompt string) []string {
+		return append([]string{"-p", prompt, "--resume", id}, f.args...)
 	},
-	window:  claudeWindow,
-	managed: list("text|json|stream-json|stdin only|401, text|window of a resumed call"),
+	guard: guard{file: ".claude/settings.json", prompt: "UserPromptSubmit",
+		start: "SessionStart"},
+	window: claudeWindow,
 }
 
 var claudeWindows = regexp.MustCompile(
@@ -84,11 +68,6 @@ func claudeWindow(r harness.Result) string {
 
 // claudeCalls are single calls.
 var claudeCalls = map[string]call{
-	"json": {Args: list("-p|hi remember number 456|--output-format|json")},
-	"json, verbose": {Args: list(
-		"-p|hi remember number 456|--output-format|json|--verbose")},
-	"stream-json": {Args: list(
-		"-p|hi remember number 456|--output-format|stream-json|--verbose")},
 	"stream-json, not verbose": {Args: list("-p|hi|--output-format|stream-json")},
 	"partial messages": {Args: list(
 		"-p|hi|--output-format|stream-json|--verbose|--include-partial-messages")},
@@ -98,7 +77,6 @@ var claudeCalls = map[string]call{
 	"bad format":               {Args: list("-p|hi|--output-format|xml")},
 	"chosen session": {Args: list("-p|hi|--session-id|" + unknownID +
 		"|--output-format|json")},
-	"stdin only":       {Args: list("-p"), Stdin: "hi remember number 9\n"},
 	"stdin without -p": {Stdin: "hi remember number 9\n"},
 	"stdin only, json": {Args: list("-p|--output-format|json"),
 		Stdin: "hi remember number 9\n"},
@@ -110,7 +88,6 @@ var claudeCalls = map[string]call{
 	"no session kept":           {Args: list("-p|hi|--no-session-persistence")},
 	"slash command":             {Args: list("-p|/cost")},
 	"two prompts":               {Args: list("-p|hi|there")},
-	"nested":                    {Args: list("-p|hi"), Env: []string{"CLAUDECODE=1"}},
 	"mcp list":                  {Args: list("mcp|list")},
 	"help":                      {Args: list("--help")},
 	"error on a terminal, text": {Args: list("-p|HTTP429"), To: harness.Terminal},

@@ -25,6 +25,7 @@ type cli struct {
 	// options that make formats of an unknown version send the same request
 	same             []string
 	nested           string        // a call of the tool from within its shell
+	inside           string        // a variable that is set there
 	pause            string        // the marker for an answer during which a signal is sent
 	modest           bool          // it starts slowly: fewer scenarios
 	waits            time.Duration // by which its text begins later if it is told its session's ID
@@ -32,11 +33,14 @@ type cli struct {
 	rows             map[string]row
 	own              map[string]call
 	jobs             map[string][]call
-	resume           func(id string) []string // a call that asks for the number in that session
+	again            func(f format, id, prompt string) []string // a call that resumes that session
+	guard            guard
 	// returns the context window that a call in the last format reports; nil if none does
-	window  func(harness.Result) string
-	managed []string // for the matrix: calls that are managed
+	window func(harness.Result) string
 }
+
+// window is the scenario in which the model's context window is compared.
+const window = "window of a resumed call"
 
 // passed are calls that are passed through, of each tool.
 var passed = list("version|unknown flag|unknown session, text")
@@ -59,6 +63,10 @@ var each = map[string]row{
 	"several lines":      {prompt: "MULTI"},
 	"nothing":            {prompt: "EMPTY"},
 	"401":                {prompt: "HTTP401"},
+	"404":                {prompt: "HTTP404"},
+	"429":                {prompt: "HTTP429"},
+	"500":                {prompt: "HTTP500"},
+	"broken transcript":  {prompt: "BADTOOL"},
 	"overflow":           {prompt: "TOOBIG"},
 	"stdin and argument": {prompt: "look here", stdin: "hi remember number 9\n"},
 }
@@ -67,19 +75,53 @@ var each = map[string]row{
 // tool's own comes first.
 func (c cli) single() map[string]call {
 	all := maps.Clone(c.own)
-	all["text"] = call{Args: c.ask(c.text(), "hi remember number 456")}
+	all["stdin only"] = call{Args: c.stdin, Stdin: "hi remember number 9\n"}
+	all["nested"] = call{Args: c.ask(c.text(), "hi"), Env: []string{c.inside}}
 	all["unknown flag"] = call{Args: c.ask(format{args: list("--no-such-flag")}, "hi")}
 	all["version"] = call{Args: list("--version")}
-	for _, rows := range []map[string]row{c.rows, each} {
-		for name, r := range rows {
-			for _, f := range slices.Concat(c.others, c.formats) { // the others come first too
-				f.args = slices.Concat(f.args, r.options)
-				if name := name + ", " + f.name; all[name].Args == nil {
-					all[name] = call{Args: c.ask(f, r.prompt), Stdin: r.stdin}
-				}
+	for _, f := range slices.Concat(c.others, c.formats) { // the others come first too
+		add := func(name string, r row) {
+			with := format{args: slices.Concat(f.args, r.options)}
+			if all[name].Args == nil {
+				all[name] = call{Args: c.ask(with, r.prompt), Stdin: r.stdin}
+			}
+		}
+		add(f.name, row{prompt: "hi remember number 456"})
+		add("tool use, "+f.name, row{prompt: "RUNTOOL please", options: c.tools})
+		for _, rows := range []map[string]row{c.rows, each} {
+			for name, r := range rows {
+				add(name+", "+f.name, r)
 			}
 		}
 	}
+	for _, f := range c.formats {
+		if name := "unknown session, " + f.name; all[name].Args == nil {
+			all[name] = call{Args: c.again(f, unknownID, "hi")}
+		}
+	}
+	return all
+}
+
+// managed are the names of calls that are managed, for the matrix.
+func (c cli) managed() (names []string) {
+	for _, f := range c.formats {
+		names = append(names, f.name)
+	}
+	return append(names, "stdin only", "401, text", window)
+}
+
+// conversations returns the tool's jobs, and those of every tool: what a caller that resumes sees.
+func (c cli) conversations() map[string][]call {
+	first := call{Args: c.ask(c.text(), "remember number 7")}
+	next := func(f format, prompt string) call { return call{Args: c.again(f, "{id}", prompt)} }
+	all := map[string][]call{
+		"two jobs":              {first, {Args: c.ask(c.text(), "what number")}},
+		"resume after overflow": {first, next(c.text(), "TOOBIG"), next(c.text(), "what number")},
+	}
+	for _, f := range slices.Concat(c.formats, c.others) {
+		all["own resume, "+f.name] = []call{first, next(f, "what number")}
+	}
+	maps.Copy(all, c.jobs)
 	return all
 }
 
@@ -95,9 +137,12 @@ type scenario struct {
 	timed bool // it runs alone, and the time of its output is compared too
 	// by which a timed one can begin later, for the tool's own reasons
 	waits time.Duration
-	racy  bool                        // even without the shim it can end in several ways
-	shown func(harness.Result) string // what is compared, nil for everything; its calls have IDs
-	ends  bool                        // only how and when its calls end is compared
+	racy  bool   // even without the shim it can end in several ways
+	proof string // what the last result without the shim shows
+	// how many calls of its chain the shim resumes, "" for any
+	resumes string
+	shown   func(harness.Result) string // what is compared, nil for everything; its calls have IDs
+	ends    bool                        // only how and when its calls end is compared
 	// of a tool that starts slowly, and like another tool's: no sample has it
 	slow bool
 }
@@ -111,14 +156,14 @@ func (c cli) scenarios(tool string, seed uint64) (all []scenario) {
 	for name, one := range c.single() {
 		all = append(all, scenario{kind: "single calls", name: name, calls: []call{one}})
 	}
-	for name, calls := range c.jobs {
+	for name, calls := range c.conversations() {
 		all = append(all, scenario{kind: "jobs", name: name, calls: calls})
 	}
 	for kind, more := range map[string][]scenario{"resumed": c.resumed(), "inputs": c.inputs(),
 		"outputs": c.outputs(), "sizes": c.sizes(), "tool use": c.toolUse(),
 		"opt-outs": c.optOuts(), "signals": c.signals(), "timing": c.timing(),
 		"terminals": c.terminals(tool), "moments": c.moments(harness.Dice(seed, tool)),
-		"notices": c.notices(tool)} {
+		"notices": c.notices(tool), "rounds": c.rounds(tool)} {
 		for _, s := range more {
 			s.kind = kind
 			all = append(all, s)
@@ -165,14 +210,15 @@ func (c cli) moments(rng *rand.Rand) (all []scenario) {
 // resumed returns calls that continue a session with the shim and begin one without it. Both must
 // leave the caller the same session to resume and the model the same context window.
 func (c cli) resumed() []scenario {
+	const ask = "what number was it?"
 	again := harness.Round("The review says that it still fails: fix that. Please remember " +
 		"number 12.")
 	all := []scenario{{name: "own resume of each id", shown: answer, calls: []call{
 		{Args: c.ask(c.text(), harness.Round())}, {Args: c.ask(c.text(), again)},
-		{Args: c.resume("{id1}")}, {Args: c.resume("{id2}")}}}}
+		{Args: c.again(c.text(), "{id1}", ask)}, {Args: c.again(c.text(), "{id2}", ask)}}}}
 	if c.window != nil {
 		stream := c.formats[len(c.formats)-1]
-		all = append(all, scenario{name: "window of a resumed call", shown: c.window, calls: []call{
+		all = append(all, scenario{name: window, shown: c.window, calls: []call{
 			{Args: c.ask(stream, harness.Round())}, {Args: c.ask(stream, again)}}})
 	}
 	return all

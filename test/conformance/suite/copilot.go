@@ -14,17 +14,14 @@ var copilot = cli{
 	stdin:  list("--no-color"),
 	tools:  list("--allow-all-tools"),
 	nested: "copilot -p hi </dev/null 2>/dev/null",
+	inside: "COPILOT_CLI=1",
 	pause:  "HANG",
 	modest: true,
-	rows: map[string]row{
-		"tool use":        {prompt: "RUNTOOL please", options: list("--allow-all-tools")},
-		"unknown session": {prompt: "hi", options: list("--resume|" + unknownID)},
-	},
 	own: map[string]call{
 		"silent":        {Args: list("-sp|hi remember number 456")},
 		"json":          {Args: list("--output-format=json|-phi remember number 456")},
 		"json, silent":  {Args: list("--output-format=json|--silent|-p|hi")},
-		"stdin":         {Stdin: "\nhi remember number 9\n\n"},
+		"stdin only":    {Stdin: "\nhi remember number 9\n\n"},
 		"stdin, silent": {Args: list("-s"), Stdin: "hi remember number 9"},
 		"stdin, json": {Args: list("--output-format|json"),
 			Stdin: "hi <remember> & number 9\n"},
@@ -43,24 +40,18 @@ var copilot = cli{
 		"the caller's figures": {Args: list("-s|-p|hi|--usage-output-file|usage.json")},
 		"another directory":    {Args: list("-s|-p|hi|-C|..")},
 		"unknown directory":    {Args: list("-s|-p|hi|-C|nosuch")},
-		"nested":               {Args: list("-s|-p|hi"), Env: []string{"COPILOT_CLI=1"}},
 	},
 	jobs: map[string][]call{
-		"own resume, text": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|-s|--resume={id}")}},
-		"own resume, json": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|--output-format|json|-r|{id}")}},
 		"the last session": {{Args: list("-p|remember number 7")},
 			{Args: list("-p|what number|-s|--continue")}},
-		"two jobs": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number")}},
 		"resumed elsewhere": {{Args: list("-p|remember number 7")},
 			{Args: list("-C|..|-s|-p|what number|--resume={id}")}},
 		"an id in use, json": {{Args: list("-p|remember number 7")},
 			{Args: list("-p|what number|--output-format|json|--session-id|{id}")}},
 	},
-	resume: func(id string) []string {
-		return []string{"--resume", id, "-s", "-p", "what number was it?"}
+	again: func(f format, id, prompt string) []string {
+		return append([]string{"--resume", id, "-p", prompt}, f.args...)
 	},
-	managed: list("text|silent|json|stdin|overflow, text"),
+	guard: guard{file: "~/.copilot/hooks/guard.json", start: "sessionStart",
+		settings: copilotHook},
 }

@@ -97,7 +97,7 @@ func Install(pin realcli.Pin) (bin string, done func(), err error) {
 // Try runs the core of the suite with the version of a tool that is in a directory.
 func Try(tool, bin, shims string) Row {
 	st, c := stage{real: bin, shims: shims}, clis[tool]
-	return Row{st.tally(c.named(tool, passed)), st.tally(c.named(tool, c.managed)),
+	return Row{st.tally(c.named(tool, passed)), st.tally(c.named(tool, c.managed())),
 		st.tally(c.notices(tool)), st.resumes(tool)}
 }
 
@@ -114,7 +114,7 @@ func Cases(tool string) (all []Case) {
 	for name, one := range c.single() {
 		all = append(all, Case{name, []call{one}})
 	}
-	for name, calls := range c.jobs {
+	for name, calls := range c.conversations() {
 		all = append(all, Case{name, calls})
 	}
 	for _, s := range c.notices(tool) {
@@ -201,14 +201,12 @@ func (st stage) resumes(tool string) string {
 
 // why returns the last decision in the ledger; there is none for a call that was passed through.
 func why(w *harness.World, args []string) string {
-	var status struct {
-		Chains []struct{ Last decision }
-	}
-	if err := ask(w, list("status|--json"), &status); err != nil {
+	chains, err := chainsOf(w)
+	if err != nil {
 		return cell(err.Error())
 	}
-	if len(status.Chains) > 0 {
-		return status.Chains[0].Last.String()
+	if len(chains) > 0 {
+		return chains[0].Last.String()
 	}
 	var d decision
 	if err := ask(w, append(list("why|--json|--|"+w.Tool), args...), &d); err != nil {
@@ -217,7 +215,21 @@ func why(w *harness.World, args []string) string {
 	return d.String()
 }
 
+// A chain is a line of status.
+type chain struct {
+	Resumed int
+	Last    decision
+}
+
+func chainsOf(w *harness.World) ([]chain, error) {
+	var status struct{ Chains []chain }
+	err := ask(w, list("status|--json"), &status)
+	return status.Chains, err
+}
+
 type decision struct{ Mode, Reason string }
+
+func (c chain) String() string { return fmt.Sprintf("%d resumed", c.Resumed) }
 
 func (d decision) String() string { return fmt.Sprintf("%s, `%s`", d.Mode, d.Reason) }
 

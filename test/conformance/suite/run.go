@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -89,8 +88,19 @@ func (st stage) once(s scenario) (found []string, last [2]harness.Result, err er
 			shimmed.Mask(s.shown(last[1]))); d != "" {
 			found = append(found, fmt.Sprintf("call %d: %s", i+1, d))
 		}
-		if err := errors.Join(direct.NoteID(), shimmed.NoteID()); err != nil {
+		direct.NoteID()
+		shimmed.NoteID()
+	}
+	if s.proof != "" && !strings.Contains(s.shown(last[0]), s.proof) {
+		found = append(found, fmt.Sprintf("not %q without the shim: %s", s.proof, s.shown(last[0])))
+	}
+	if s.resumes != "" {
+		chains, err := chainsOf(shimmed)
+		if err != nil {
 			return nil, last, err
+		}
+		if got := fmt.Sprint(chains); got != "["+s.resumes+"]" {
+			found = append(found, fmt.Sprintf("chains %s, not %s", got, s.resumes))
 		}
 	}
 	return found, last, nil

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"regexp"
 	"slices"
 
 	"reprise/rewrite"
@@ -32,18 +31,14 @@ func (c cli) terminals(tool string) (all []scenario) {
 		all = append(all, scenario{name: name + atTerminal, calls: calls, shown: shown, slow: slow})
 	}
 	for name, one := range c.single() {
-		slow = c.modest && !slices.Contains(c.managed, name) && !slices.Contains(passed, name)
+		slow = c.modest && !slices.Contains(c.managed(), name) && !slices.Contains(passed, name)
 		add(name, nil, one)
 	}
-	for name, calls := range c.jobs {
+	for name, calls := range c.conversations() {
 		slow = c.modest
 		add(name, nil, calls...)
 	}
 	slow = false
-	again := harness.Round("The review says that it still fails: fix that. Please remember " +
-		"number 12.")
-	add("resumed", withoutTokens, call{Args: c.ask(c.text(), harness.Round())},
-		call{Args: c.ask(c.text(), again)})
 	for _, f := range c.some() {
 		add("stdout alone, "+f.name, nil, call{Args: c.ask(f, "hi remember number 5"),
 			To: harness.ScreenOut})
@@ -55,14 +50,6 @@ func (c cli) terminals(tool string) (all []scenario) {
 	add("Ctrl-C", nil, call{Args: c.ask(c.text(), c.pause), Typed: "\x03", At: harness.Middle})
 	all[len(all)-1].racy = true // see signals
 	return all
-}
-
-var tokensUsed = regexp.MustCompile(`(tokens used[^\n]*\n)[\d,]+`)
-
-// withoutTokens is an answer without the number of tokens at the end of codex's transcript, where a
-// resumed call takes other ones, and without copilot's figures, which a resumed call does not show.
-func withoutTokens(r harness.Result) string {
-	return harness.WithoutFigures(tokensUsed.ReplaceAllString(answer(r), "${1}N"))
 }
 
 // headlessAtTerminal reports whether a call is headless also if its output goes to a terminal.
