@@ -53,5 +53,6 @@ var copilot = cli{
 		return append([]string{"--resume", id, "-p", prompt}, f.args...)
 	},
 	guard: guard{file: "~/.copilot/hooks/guard.json", start: "sessionStart",
-		settings: copilotHook},
+		text: `{"version":1,"hooks":{"EVENT":[` +
+			`{"type":"command","bash":"COMMAND","matcher":"startup|new"}]}}`},
 }

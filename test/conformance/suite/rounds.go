@@ -1,9 +1,8 @@
 package suite
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,22 +16,16 @@ import (
 type guard struct {
 	file          string // in the project, or below ~
 	prompt, start string
-	settings      func(event, matcher, command string) string // nil for guardHook
-	options       []string                                    // that have it run unattended
+	text          string   // of the file, "" for settings as claude's
+	options       []string // that have it run unattended
 }
-
-// ran is what a hook leaves in the project; blocked is what it says.
-const (
-	ran     = "hook.log"
-	blocked = "not such a prompt"
-)
 
 // rounds returns jobs of several rounds. The shim resumes the later ones, and the caller sees the
 // same: when the model fails, when the session is broken, with hooks, and at a terminal.
 func (c cli) rounds(tool string) (all []scenario) {
 	add := func(name, proof string, resumes string, last call, args [][]string) {
 		s := scenario{name: name, shown: withoutFigures, proof: proof, resumes: resumes,
-			slow: c.modest}
+			slow: c.modest && !strings.HasPrefix(name, "three")}
 		for i, words := range args {
 			one := last
 			one.Args, one.Env = words, list("REPRISE_TASK=t|REPRISE_ROLE=coder")
@@ -60,8 +53,9 @@ func (c cli) rounds(tool string) (all []scenario) {
 			"500": "HTTP500", "nothing": "EMPTY", "overflow": "TOOBIG"} {
 			add(name+" in round 2, "+f.name, "", "", call{}, job(f, marker))
 		}
-		for name, script := range breaks(tool) {
-			add(name+", "+f.name, "", "", call{Around: script}, job(f, "It still fails."))
+		for name, command := range map[string]string{"cut off": "truncate -s -40", "gone": "rm"} {
+			add("session "+name+", "+f.name, "", "", call{Around: breaking(tool, command)},
+				job(f, "It still fails."))
 		}
 		f.args = slices.Concat(f.args, c.guard.options)
 		three = job(f, "It still fails.", "Still.")
@@ -81,12 +75,10 @@ func (c cli) rounds(tool string) (all []scenario) {
 
 // on returns a call with a hook that notes each run, and blocks its input unless that has a word.
 func (g guard) on(event, matcher, word string) (c call) {
-	settings := g.settings
-	if settings == nil {
-		settings = guardHook
-	}
-	text := settings(event, matcher, fmt.Sprintf(
-		"echo ran >>%s; grep '%s' >/dev/null || { echo %s >&2; exit 2; }", ran, word, blocked))
+	text := strings.NewReplacer("EVENT", event, "MATCHER", matcher, "COMMAND", fmt.Sprintf(
+		"echo ran >>hook.log; grep '%s' >/dev/null || { echo blocked >&2; exit 2; }", word),
+	).Replace(cmp.Or(g.text, `{"hooks":{"EVENT":[{"matcher":"MATCHER","hooks":[`+
+		`{"type":"command","command":"COMMAND"}]}]}}`))
 	if below, home := strings.CutPrefix(g.file, "~/"); home {
 		c.Home = map[string]string{below: text}
 	} else {
@@ -95,56 +87,15 @@ func (g guard) on(event, matcher, word string) (c call) {
 	return c
 }
 
-// guardHook returns settings with a hook that is this command.
-func guardHook(event, matcher, command string) string {
-	group := map[string]any{"hooks": []any{
-		map[string]string{"type": "command", "command": command}}}
-	if matcher != "" {
-		group["matcher"] = matcher
-	}
-	return encode(map[string]any{"hooks": map[string]any{event: []any{group}}})
-}
-
-// copilotHook does the same for copilot. Its hook runs for all starts but resumes.
-func copilotHook(event, _, command string) string {
-	hook := map[string]string{"type": "command", "bash": command, "matcher": "startup|new"}
-	return encode(map[string]any{"version": 1, "hooks": map[string]any{event: []any{hook}}})
-}
-
-// pluginHook returns a plugin of opencode that notes each run. It could do anything.
-func pluginHook(string, string, string) string {
-	return "import { appendFileSync } from 'fs'\nexport const Guard = async () => { " +
-		"appendFileSync('" + ran + "', 'ran\\n'); return {} }\n"
-}
-
-func encode(settings any) string {
-	text, err := json.Marshal(settings)
-	if err != nil {
-		panic(err) // only our own maps come here
-	}
-	return string(text)
-}
-
-// breaks returns scripts that break the sessions of a tool before it starts; none if they are rows
-// of a database.
-func breaks(tool string) map[string]string {
+// breaking returns a script that applies a command to the sessions of a tool, and starts it then.
+// Rows of a database stay.
+func breaking(tool, command string) (script string) {
 	t, _ := rewrite.Lookup(tool)
-	home := t.Descriptor().Home(func(name string) string {
-		return map[string]string{"HOME": "/HOME"}[name]
-	})
-	scripts := map[string]string{}
 	for _, pattern := range t.Descriptor().Sessions {
-		files := strings.Replace(filepath.Join(home, pattern), "/HOME", `"$HOME"`, 1)
-		for name, command := range map[string]string{"session cut off": "truncate -s -40",
-			"session gone": "rm"} {
-			scripts[name] += fmt.Sprintf(`for f in %s; do [ ! -e "$f" ] || %s "$f"; done; `, files,
-				command)
-		}
+		script += fmt.Sprintf(`for f in "$HOME"/.*/%s; do [ ! -e "$f" ] || %s "$f"; done; `,
+			pattern, command)
 	}
-	for name := range scripts {
-		scripts[name] += `exec "$0" "$@"`
-	}
-	return scripts
+	return script + `exec "$0" "$@"`
 }
 
 var jsonNumber = regexp.MustCompile(`(": ?)-?\d[\d.e+-]*|(tokens used[^\n]*\n)[\d,]+`)
