@@ -18,7 +18,8 @@ var droid = cli{
 	pause:  "SLOW",
 	modest: true,
 	own: map[string]call{
-		"stream":               {Args: list("exec|--output-format=stream-json|hi remember number 456")},
+		"stream": {Args: list(
+			"exec|--output-format=stream-json|hi remember number 456")},
 		"bad format":           {Args: list("exec|-o|xml|hi")},
 		"unknown fork, stream": {Args: list("exec|-o|stream-json|--fork|" + unknownID + "|hi")},
 		"stdin only, stream": {Args: list("exec|-o|stream-json"),

@@ -23,7 +23,8 @@ var gemini = cli{
 	waits:            300 * time.Millisecond,
 	exitsBeforeFlush: true,
 	own: map[string]call{
-		"stream":                   {Args: list("--output-format=stream-json|-p|hi remember number 456")},
+		"stream": {Args: list(
+			"--output-format=stream-json|-p|hi remember number 456")},
 		"two formats":              {Args: list("-p|hi|-o|json|-o|text")},
 		"two prompts":              {Args: list("-p|hi|there")},
 		"chosen session":           {Args: list("-p|hi|-o|json|--session-id|" + unknownID)},

@@ -19,7 +19,8 @@ var qwen = cli{
 	modest: true,
 	own: map[string]call{
 		"a word": {Args: list("hi remember number 456")},
-		"stream": {Args: list("--output-format=stream-json|-p|hi remember number 456")},
+		"stream": {Args: list(
+			"--output-format=stream-json|-p|hi remember number 456")},
 		"partial messages": {Args: list(
 			"-o|stream-json|--include-partial-messages|-p|hi remember number 456")},
 		"no such tool, text":       {Args: list("-p|RUNTOOL please")},
