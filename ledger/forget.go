@@ -43,12 +43,6 @@ func (l *Ledger) LastNumbers() (chain, call int64, err error) {
 	return chain, call, Wrap("find the last numbers", err)
 }
 
-// ChainsOfSession returns the chains of the sessions with a native ID of the prefix, of any
-// length.
-func (l *Ledger) ChainsOfSession(prefix string) ([]ChainName, error) {
-	return l.findChains(ofSession, prefix)
-}
-
 func (l *Ledger) findChains(condition, arg string) (chains []ChainName, err error) {
 	chains, err = List(l, "SELECT id, tool, cwd, task, role FROM chains WHERE "+condition+" ORDER BY id",
 		func(c *ChainName) []any { return []any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role} }, arg)

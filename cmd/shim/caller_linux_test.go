@@ -52,7 +52,7 @@ func TestCallersOfScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	calls, err := history.LatestCalls(l, history.Wanted{})
+	calls, err := history.LatestCalls(l, history.Query{})
 	if err != nil || len(calls) != 3 {
 		t.Fatalf("%d calls, %v", len(calls), err)
 	}

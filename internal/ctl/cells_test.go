@@ -10,49 +10,12 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/internal/prices"
 	"reprise/ledger"
-	"reprise/ledger/decide"
-	"reprise/rewrite"
-	"reprise/rewrite/reason"
-
-	"github.com/mattn/go-runewidth"
 )
 
 // screenApp is an app whose terminal is b.
 func screenApp(b *strings.Builder, width int) *app.App {
 	return &app.App{Stdout: view.Screen{Writer: b, Terminal: true, Width: width},
 		Environ: []string{"HOME=/home/me"}, Now: time.UnixMilli(90_000)}
-}
-
-func TestTailOnATerminal(t *testing.T) {
-	var b strings.Builder
-	a := screenApp(&b, 80)
-	show := followText(a, view.Reporter{Prices: &prices.List{}})
-	i := ledger.Record{ID: 3, Tool: "codex", Chain: 2, Cwd: "/home/me/src", Mode: rewrite.Resume,
-		Reason: reason.Extends}
-	if err := show("began", i); err != nil {
-		t.Fatal(err)
-	}
-	i.Outcome, i.Duration = "ok", known(2500)
-	if err := show("ended", i); err != nil {
-		t.Fatal(err)
-	}
-	at := decide.Millis(0).Time().Local().Format(time.TimeOnly)
-	want := at + "  #3  codex  resume  running  chain c2  ~/src\n" +
-		at + "  #3  codex  resume  ok  2.5 s  n/a  chain c2  ~/src\n"
-	if b.String() != want {
-		t.Errorf("%s\nnot\n%s", b.String(), want)
-	}
-	// A path is cut, and what has no room is left out.
-	for width, shown := range map[int]string{80: "chain c2  ~/a/path/that/is/longer",
-		75: "chain c2  …path/that/is/longer", 50: "n/a\n", 40: "2.5 s\n"} {
-		b.Reset()
-		a.Stdout.Width, i.Cwd = width, "/home/me/a/path/that/is/longer"
-		if err := show("ended", i); err != nil ||
-			runewidth.StringWidth(strings.TrimSpace(b.String())) > width ||
-			!strings.Contains(b.String(), shown) {
-			t.Errorf("%d: %s, %v", width, b.String(), err)
-		}
-	}
 }
 
 func known(n int64) ledger.Number {

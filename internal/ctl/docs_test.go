@@ -33,7 +33,6 @@ import (
 var schemas = map[string]any{
 	"shimctl.status/1":   statusReport{},
 	"shimctl.chains/1":   chainsReport{},
-	"shimctl.sessions/1": sessionsReport{},
 	"shimctl.show/1":     showReport{},
 	"shimctl.log/1":      callLine{},
 	"shimctl.plan/1":     why.PlanReport{},
@@ -44,7 +43,6 @@ var schemas = map[string]any{
 	"shimctl.rule.add/1": rule.AddReport{},
 	"shimctl.stats/1":    statsReport{},
 	"shimctl.prune/1":    remove.PruneReport{},
-	"shimctl.version/1":  versionReport{},
 }
 
 // shared are objects that stand in several schemas.
@@ -53,7 +51,6 @@ var shared = map[reflect.Type]string{
 	reflect.TypeFor[view.SessionReport]():    "session",
 	reflect.TypeFor[view.CallReport]():       "call",
 	reflect.TypeFor[groupReport]():           "group",
-	reflect.TypeFor[view.PricesReport]():     "prices",
 	reflect.TypeFor[why.PassthroughReport](): "passthrough",
 	reflect.TypeFor[view.AdviceReport]():     "advice",
 }
@@ -141,8 +138,7 @@ func commandReference() string {
 		"where the locale (LC_ALL, LC_CTYPE,\n" +
 		"  LANG) is not UTF-8. A pipe or a file gets TSV with a header line, RFC 3339 times in " +
 		"UTC and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
-		"- **Flags of every command:** `--color WHEN` and `--help`, as shown for `shimctl` " +
-		"itself.\n")
+		"- **Every command** has `--help`. NO_COLOR turns colors off.\n")
 	var filters string
 	root := newRoot(&app.App{})
 	root.InitDefaultHelpCmd()

@@ -36,12 +36,6 @@ func newRoot(a *app.App) *cobra.Command {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { printHelp(a.Stdout, c) })
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(flagError)
-	colour := view.ColorChoice("auto")
-	root.PersistentFlags().Var(&colour, "color", "auto, always or never; NO_COLOR is respected")
-	app.CompleteFlag(root, "color", []string{"auto", "always", "never"})
-	root.PersistentPreRun = func(*cobra.Command, []string) {
-		a.Stdout.SetColors(colour, a.Getenv)
-	}
 	root.PersistentFlags().BoolP("help", "h", false, "show this help")
 	root.Flags().BoolVarP(&printVersion, "version", "V", false,
 		"print the version, as shimctl version does")

@@ -49,9 +49,9 @@ func TestAnswersFollowTheSchema(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, command := range []string{
-		"status", "show", "show --sessions", "show c1", "log", "show 1", "stats", "stats --by tool",
+		"status", "show", "show c1", "log", "show 1", "stats", "stats --by tool",
 		"doctor", "config",
-		"version", "why -- claude -p hi", "why", "why 1", "prune -n", "rule add -n rule.toml",
+		"why -- claude -p hi", "why", "why 1", "prune -n", "rule add -n rule.toml",
 	} {
 		args := strings.Fields(command)
 		if at := slices.Index(args, "--"); at > 0 {

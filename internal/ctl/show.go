@@ -1,7 +1,6 @@
 package ctl
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,20 +17,15 @@ import (
 
 func showCommand(a *app.App) *cobra.Command {
 	var list *app.Listing
-	var sessions bool
 	c := &cobra.Command{
 		Use:   "show [CALL|CHAIN|TASK|SESSION]",
 		Short: "list the chains, or show one, a session or a call",
-		Long: `Lists the chains, the last used first, or with --sessions the sessions that the shims started.
+		Long: `Lists the chains, the last used first.
 
 With the name of a chain, as c12, its task, or the start of a session's ID: the chain as a tree of its sessions, each
 before its copies, and their calls. With a number: everything recorded about that call.`,
 		Args: func(c *cobra.Command, args []string) error {
-			given := list.Filter.Given()
-			if sessions {
-				given = cmp.Or(given, "sessions")
-			}
-			if len(args) == 1 && given != "" {
+			if given := list.Filter.Given(); len(args) == 1 && given != "" {
 				return app.Usage("--"+given+" selects what is listed: it does not go with one "+
 					"chain, session or call", "usage: "+c.UseLine())
 			}
@@ -39,21 +33,15 @@ before its copies, and their calls. With a number: everything recorded about tha
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
-				switch {
-				case len(args) == 1:
+				if len(args) == 1 {
 					return showNamed(a, l, r, args[0], list)
-				case sessions:
-					return listSessions(a, l, list)
 				}
 				return listChains(a, l, r, list)
 			})
 		},
 	}
 	list = app.ListFlags(a, c, "shimctl.chains/1")
-	c.Flags().Lookup("json").Usage += ", with --sessions shimctl.sessions/1, of a chain " +
-		"shimctl.show/1, of a call shimctl.log/1"
-	c.Flags().BoolVar(&sessions, "sessions", false, "list sessions instead of chains")
-	c.ValidArgsFunction = a.CompleteChain
+	c.Flags().Lookup("json").Usage += ", of a chain shimctl.show/1, of a call shimctl.log/1"
 	return c
 }
 
@@ -88,7 +76,7 @@ func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSO
 	if err != nil {
 		return err
 	}
-	calls, err := history.LatestCalls(l, history.Wanted{Filter: history.Filter{Chain: chain.ID}})
+	calls, err := history.LatestCalls(l, history.Query{Filter: history.Filter{Chain: chain.ID}})
 	if err != nil {
 		return err
 	}
@@ -211,7 +199,7 @@ type chainsReport struct {
 
 func listChains(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
 	return app.Lister[history.ChainRow]{
-		What: "listing the chains", None: "there is no such chain yet", Read: history.Chains,
+		None: "there is no such chain yet", Read: history.Chains,
 		JSON: func(chains []history.ChainRow) error {
 			return a.Stdout.PrintJSON(chainsReport{"shimctl.chains/1",
 				view.Mapped(chains, r.Chain)})
@@ -234,38 +222,6 @@ func chainTable(a *app.App, chains []history.ChainRow) *view.Table {
 			view.NumberCell(int64(c.Resumed)), view.DecisionCell(c.Last), a.WhenCell(c.Updated),
 			view.ContextCell(s.Context), view.SessionCell(s.NativeID),
 			view.StateCell(s), a.PathCell(c.Cwd), view.NameCell(c))
-	}
-	return t
-}
-
-type sessionsReport struct {
-	Schema   string               `json:"schema" doc:"name of this schema"`
-	Sessions []view.SessionReport `json:"sessions" doc:"the last used first"`
-}
-
-var sessionColumns = []string{"SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CONTEXT", "USED",
-	"CREATED", "MODEL", "VERSION"}
-
-func listSessions(a *app.App, l *ledger.Ledger, flags *app.Listing) error {
-	return app.Lister[history.SessionRow]{
-		What: "listing the sessions", None: "there is no such session yet",
-		Read: history.SessionRows,
-		JSON: func(sessions []history.SessionRow) error {
-			return a.Stdout.PrintJSON(sessionsReport{"shimctl.sessions/1",
-				view.Mapped(sessions, view.SessionJSON)})
-		},
-		Table: func(sessions []history.SessionRow) *view.Table { return sessionTable(a, sessions) },
-	}.Print(a, l, flags)
-}
-
-func sessionTable(a *app.App, sessions []history.SessionRow) *view.Table {
-	t := view.NewTable(sessionColumns...).Spare("VERSION", "CREATED", "MODEL", "CONTEXT", "TURNS",
-		"CHAIN")
-	for _, s := range sessions {
-		t.Add(view.SessionCell(s.NativeID), view.TextCell(s.Tool), view.ChainCell(s.Chain),
-			view.StateCell(s), view.NumberCell(int64(s.Turns)), view.ContextCell(s.Context),
-			a.WhenCell(s.LastUsed), a.WhenCell(s.Created), view.TextCell(s.Model),
-			view.TextCell(s.Version))
 	}
 	return t
 }

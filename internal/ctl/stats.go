@@ -1,7 +1,6 @@
 package ctl
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"reprise/ledger/history"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 )
 
 func statsCommand(a *app.App) *cobra.Command {
@@ -120,39 +118,29 @@ func readStats(a *app.App, from statsSource) (s stats, err error) {
 		if s.Filter, err = app.Filter(a, l, from.flags); err != nil {
 			return err
 		}
-		others, err := a.OpenOrEmpty()
-		if err != nil {
-			return err
-		}
-		defer others.Close()
-		return a.Stderr.WithProgress("adding the calls up", func() error {
-			return s.sum(l, others, r)
-		})
+		return s.sum(l, r)
 	})
 	return s, err
 }
 
-// sum sums the calls up. Each ledger reads all calls: with a separate connection they run in
-// parallel.
-func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) (err error) {
+// sum sums the calls up.
+func (s *stats) sum(l *ledger.Ledger, r view.Reporter) (err error) {
 	asked := s.Filter
-	if s.Filter, err = app.Summed(forGroups, asked, history.Always.Since); err != nil {
+	if s.Filter, err = app.Summed(l, asked, history.Always.Since); err != nil {
 		return err
 	}
 	s.latest = s.Filter != asked
-	var groups []history.Group
-	var others errgroup.Group
-	others.Go(func() (err error) {
-		if s.Hour, err = history.HourRows(forOthers, history.Wanted{Filter: s.Filter}); err == nil {
-			s.Cached, err = history.CacheRows(forOthers, s.Filter)
-		}
-		if err == nil {
-			s.Chains, err = history.Arms(forOthers, s.Filter)
-		}
+	groups, err := history.Groups(l, s.By, s.Filter, r.Prices.LongPrompt(), s.limit)
+	if err != nil {
 		return err
-	})
-	groups, err = history.Groups(forGroups, s.By, s.Filter, r.Prices.LongPrompt(), s.limit)
-	if err = cmp.Or(others.Wait(), err); err != nil {
+	}
+	if s.Hour, err = history.HourRows(l, s.Filter); err != nil {
+		return err
+	}
+	if s.Cached, err = history.CacheRows(l, s.Filter); err != nil {
+		return err
+	}
+	if s.Chains, err = history.Arms(l, s.Filter); err != nil {
 		return err
 	}
 	for _, g := range groups {
@@ -167,16 +155,6 @@ func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) (err e
 	for _, name := range []string{ledger.Control, ledger.Treated} {
 		if s.Chains[name] > 0 {
 			s.arms = append(s.arms, s.arm(name, r))
-		}
-	}
-	return nil
-}
-
-// inOrder reads one thing after the other, until one cannot be read.
-func inOrder(reads ...func() error) error {
-	for _, read := range reads {
-		if err := read(); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -43,18 +43,8 @@ func printScreen(a *app.App, o overview) {
 func headLines(a *app.App, o overview) []string {
 	return a.Stdout.Drawn(func(s view.Screen) {
 		s.Sentences("", view.Strong, o.headline())
-		if b := &o.bill; b.Total.Known {
-			words := view.Count(b.Managed(), "call") + " cost " + b.Total.Human()
-			if b.NotKnown > 0 {
-				words = fmt.Sprintf("%s of %s (of the others that is not known)",
-					view.Thousands(b.Priced()), words)
-			}
-			if b.Prompt() > 0 {
-				they := map[bool]string{true: "it", false: "they"}[b.Managed() == 1]
-				words += ", " + view.ShareCell(b.Cached, b.Prompt()).Human + " of what " + they +
-					" read came from the cache"
-			}
-			s.Sentences("", view.Plain, words)
+		if cost := o.costWords(); cost != "" {
+			s.Sentences("", view.Plain, cost)
 		}
 	})
 }

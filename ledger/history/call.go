@@ -10,7 +10,7 @@ import (
 )
 
 // LatestCalls returns the calls, the latest first.
-func LatestCalls(l *ledger.Ledger, w Wanted) ([]ledger.Record, error) {
+func LatestCalls(l *ledger.Ledger, w Query) ([]ledger.Record, error) {
 	where, args := w.selects("i.")
 	return readCalls(l, where+" ORDER BY i.id DESC LIMIT ?", append(args, w.limit())...)
 }
@@ -43,15 +43,6 @@ func FindCall(l *ledger.Ledger, id int64) (ledger.Record, error) {
 
 // recentCalls is the number of latest calls that RunningCalls searches.
 const recentCalls = 1000
-
-// CallsSince returns the calls after the given one, and those of running that have ended
-// since, the earliest first, as far as the filter selects them.
-func CallsSince(l *ledger.Ledger, id int64, running []int64, f Filter) ([]ledger.Record, error) {
-	where, args := f.selects("i.")
-	return readCalls(l, `(i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL) AND `+where+" "+
-		"ORDER BY i.id",
-		append([]any{id, ledger.EncodeJSON(append([]int64{}, running...))}, args...)...)
-}
 
 func readCalls(l *ledger.Ledger, where string, args ...any) ([]ledger.Record, error) {
 	list, err := ledger.List(l, "SELECT "+ledger.RecordColumns()+" FROM "+ledger.RecordTables+" WHERE "+where,

@@ -119,17 +119,16 @@ type Lasting struct{ Used, Created decide.Millis } // the earliest times of the 
 // Expired is the state of a session that is too old to be resumed.
 const Expired decide.State = "expired"
 
-// A Wanted selects the rows of a list: calls, or chains and sessions with such a call. The zero value
+// A Query selects the rows of a list: calls, or chains with such a call. The zero value
 // selects all.
-type Wanted struct {
+type Query struct {
 	Filter
-	Live bool // chains that a call could continue, as far as their session's state shows
 	Lasting
 	Limit int
 }
 
 // limit returns SQL's LIMIT. A negative one means none.
-func (w Wanted) limit() int {
+func (w Query) limit() int {
 	if w.Limit == 0 {
 		return -1
 	}

@@ -44,7 +44,7 @@ func TestFilter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls, chains := map[int64]bool{}, map[int64]bool{}
-			all, err := LatestCalls(l, Wanted{})
+			all, err := LatestCalls(l, Query{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,18 +76,12 @@ func counts(t *testing.T, l *ledger.Ledger, f Filter) map[string]int {
 			t.Fatal(err)
 		}
 	}
-	rows, err := LatestCalls(l, Wanted{Filter: f})
+	rows, err := LatestCalls(l, Query{Filter: f})
 	check(err)
 	got["log"] = len(rows)
-	rows, err = CallsSince(l, 0, nil, f)
-	check(err)
-	got["tail"] = len(rows)
-	chains, err := Chains(l, Wanted{Filter: f})
+	chains, err := Chains(l, Query{Filter: f})
 	check(err)
 	got["chains"] = len(chains)
-	sessions, err := SessionRows(l, Wanted{Filter: f})
-	check(err)
-	got["sessions"] = len(sessions)
 	slices, err := Slices(l, f, 100_000)
 	check(err)
 	for _, slice := range slices {

@@ -23,7 +23,7 @@ func TestHourRows(t *testing.T) {
 	call(start+30*minute, "claude", "two", true)
 	call(start+30*minute, "codex", "one", false) // codex cannot ask for it
 	call(start+40*minute, "codex", "one", false)
-	rows, err := HourRows(l, Wanted{})
+	rows, err := HourRows(l, Filter{})
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("%+v, %v", rows, err)
 	}

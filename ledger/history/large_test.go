@@ -12,14 +12,12 @@ func BenchmarkLarge(b *testing.B) {
 			_, err := Slices(l, Filter{Period: Period{900_000_000, Always.Until}}, 100_000)
 			return err
 		},
-		"LiveChains": func() error { _, err := Chains(l, Wanted{Live: true, Limit: 10}); return err },
-		"Sessions":   func() error { _, err := SessionRows(l, Wanted{Limit: 50}); return err },
-		"Calls":      func() error { _, err := LatestCalls(l, Wanted{Limit: 50}); return err },
+		"Calls": func() error { _, err := LatestCalls(l, Query{Limit: 50}); return err },
 		"OfTool": func() error {
-			_, err := LatestCalls(l, Wanted{Filter: Filter{Tool: "vibe"}, Limit: 50})
+			_, err := LatestCalls(l, Query{Filter: Filter{Tool: "vibe"}, Limit: 50})
 			return err
 		},
-		"Chains": func() error { _, err := Chains(l, Wanted{Limit: 50}); return err },
+		"Chains": func() error { _, err := Chains(l, Query{Limit: 50}); return err },
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -2,15 +2,15 @@ package history
 
 import "reprise/ledger"
 
-// A PassedRow is the number of passed calls of one tool, directory and reason.
-type PassedRow struct {
+// A PassthroughRow is the number of passed calls of one tool, directory and reason.
+type PassthroughRow struct {
 	ledger.Passed // When is that of the last
 	Calls         int64
 }
 
-// PassedRows returns the numbers of calls that were passed through on the days of the filter's period, the
+// PassthroughRows returns the numbers of calls that were passed through on the days of the filter's period, the
 // latest first. A filter that selects by more than a tool and a directory selects none.
-func PassedRows(l *ledger.Ledger, f Filter) ([]PassedRow, error) {
+func PassthroughRows(l *ledger.Ledger, f Filter) ([]PassthroughRow, error) {
 	if !f.OnlyPeriod() {
 		return nil, nil
 	}
@@ -20,7 +20,7 @@ func PassedRows(l *ledger.Ledger, f Filter) ([]PassedRow, error) {
 	all, err := ledger.List(l, `SELECT tool, cwd, reason, sum(calls), max(last) AS latest, detail FROM passed
 		WHERE last >= ? AND last < ? AND `+where+`
 		GROUP BY tool, cwd, reason ORDER BY latest DESC, tool, cwd,
-		reason`, func(r *PassedRow) []any {
+		reason`, func(r *PassthroughRow) []any {
 		return []any{&r.Tool, &r.Cwd, &r.Reason, &r.Calls, &r.When, &r.Detail}
 	}, append([]any{p.Since, p.Until}, args...)...)
 	return all, ledger.Wrap("list passed calls", err)

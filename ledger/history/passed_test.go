@@ -17,12 +17,12 @@ func TestPassedRows(t *testing.T) {
 	if err := l.AddPassed([]ledger.Passed{passed("/a", 1), passed("/a", 2), passed("/b", 3), passed("/a", day)}); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := PassedRows(l, Filter{})
-	want := []PassedRow{{passed("/a", day), 3}, {passed("/b", 3), 1}}
+	rows, err := PassthroughRows(l, Filter{})
+	want := []PassthroughRow{{passed("/a", day), 3}, {passed("/b", 3), 1}}
 	if err != nil || !slices.Equal(rows, want) {
 		t.Errorf("%+v, %v; want %+v", rows, err, want)
 	}
-	if rows, err := PassedRows(l, Filter{Period: Period{day, Always.Until}}); err != nil || len(rows) != 1 || rows[0].Calls != 1 {
+	if rows, err := PassthroughRows(l, Filter{Period: Period{day, Always.Until}}); err != nil || len(rows) != 1 || rows[0].Calls != 1 {
 		t.Errorf("since the second day: %+v, %v", rows, err)
 	}
 }

@@ -44,12 +44,11 @@ type SessionRow struct {
 }
 
 // Chains returns the chains, the most recently used first.
-func Chains(l *ledger.Ledger, w Wanted) ([]ChainRow, error) {
+func Chains(l *ledger.Ledger, w Query) ([]ChainRow, error) {
 	of := w.Filter
 	of.Chain, of.Tool = 0, ""
 	condition, args := of.ofCalls("chain_id", "c.id")
-	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool, w.Live, decide.Running, decide.Live, w.Used, w.Created},
-		append(args, w.limit())...)
+	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool}, append(args, w.limit())...)
 	chains, err := ledger.List(l, `
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
 			(SELECT count(*) FROM calls WHERE chain_id = c.id),
@@ -57,8 +56,7 @@ func Chains(l *ledger.Ledger, w Wanted) ([]ChainRow, error) {
 		FROM chains c JOIN `+ledger.RecordTables+`
 		WHERE i.id = (SELECT max(id) FROM calls WHERE chain_id = c.id) AND (? = 0 OR c.id = ?) AND (? = ''
 		OR c.tool = ?)
-			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions s WHERE `+ledger.SinceBegun+` AND s.reset = 0
-				AND (s.state = ? OR s.state = ? AND s.last_used >= ? AND s.created >= ?))) AND `+condition+`
+			AND `+condition+`
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, func(c *ChainRow) []any {
 		return append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed},
 			ledger.RecordFields(&c.Last)...)
@@ -67,34 +65,24 @@ func Chains(l *ledger.Ledger, w Wanted) ([]ChainRow, error) {
 		return nil, fmt.Errorf("list chains: %w", err)
 	}
 	for i := range chains {
-		if chains[i].Sessions, err = SessionRows(l, Wanted{Filter: Filter{Chain: chains[i].ID},
-			Lasting: w.Lasting}); err != nil {
+		if chains[i].Sessions, err = sessionRows(l, chains[i].ID, w.Lasting); err != nil {
 			return nil, err
 		}
 	}
 	return chains, nil
 }
 
-// SessionRows returns the sessions: those of one chain the newest first, others the most recently
-// used first.
-func SessionRows(l *ledger.Ledger, w Wanted) ([]SessionRow, error) {
-	where, order := "? = 0 AND (? = '' OR tool = ?)", "last_used DESC, id DESC"
-	if w.Chain != 0 {
-		where, order = "chain_id = ? AND (? = '' OR tool = ?)", "id DESC"
-	}
-	of := w.Filter
-	of.Chain, of.Tool = 0, ""
-	condition, args := of.ofCalls("session_id", "sessions.id")
-	args = append([]any{w.Chain, w.Tool, w.Tool}, append(args, w.limit())...)
+// sessionRows returns the sessions of a chain, the newest first.
+func sessionRows(l *ledger.Ledger, chain int64, lasting Lasting) ([]SessionRow, error) {
 	sessions, err := ledger.List(l, `SELECT id, chain_id, tool, coalesce(native_id, ''), state, state_why, reset,
 		coalesce(version, ''),
 		model, first_model, turns, context_used, context_limit, created, last_used, base_bytes,
-		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE `+where+`
-		AND `+condition+` ORDER BY `+order+` LIMIT ?`, func(s *SessionRow) []any {
+		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE chain_id = ?
+		ORDER BY id DESC`, func(s *SessionRow) []any {
 		return []any{&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Answered,
 			&s.Turns,
 			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed, &s.BaseBytes, &s.Parent}
-	}, args...)
+	}, chain)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
@@ -105,7 +93,7 @@ func SessionRows(l *ledger.Ledger, w Wanted) ([]SessionRow, error) {
 		if sessions[i].State == decide.Running && !sessions[i].Held {
 			sessions[i].State = decide.Killed // the run was lost
 		}
-		if s := sessions[i]; s.State == decide.Live && !s.Held && (s.LastUsed < w.Used || s.Created < w.Created) {
+		if s := sessions[i]; s.State == decide.Live && !s.Held && (s.LastUsed < lasting.Used || s.Created < lasting.Created) {
 			sessions[i].State = Expired
 		}
 	}
@@ -123,12 +111,6 @@ func Bounded(l *ledger.Ledger, since decide.Millis, most int64) (decide.Millis, 
 			return err
 		}, most)
 	return since, ledger.Wrap("list calls", err)
-}
-
-// DataVersion returns a number that changes when another process has written to the ledger.
-func DataVersion(l *ledger.Ledger) (version int64, err error) {
-	err = ledger.Each(l, "PRAGMA data_version", func(rows *sql.Rows) error { return rows.Scan(&version) })
-	return version, ledger.Wrap("look at ledger", err)
 }
 
 // WholePrompts are numbers of resumed calls that sent their whole prompt.

@@ -21,11 +21,9 @@ type Slice struct {
 	Mode              rewrite.Mode
 	Reason, FellBack  reason.Code
 	Arm               string
-	Well              bool // they ended well
-	Counted, Priced   bool // the tool reported their tokens, and their cost
-	Long              bool // some prompt might have been longer than the bound: the run's prompts together are
-	PromptBytes       int64
-	SentBytes         int64
+	Well              bool  // they ended well
+	Counted, Priced   bool  // the tool reported their tokens, and their cost
+	Long              bool  // some prompt might have been longer than the bound: the run's prompts together are
 	LeftOutBytes      int64 // of the prompts, the part not sent: where more than the prompt was sent, nothing
 	Created           int64 // sessions: one by each call that did not continue in the same session
 	Front
@@ -121,8 +119,7 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args .
 		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output),
 		0),
 		coalesce(sum(cache_write * cache_hour), 0), `+frontOf+`,
-		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
-		sum(max(prompt_bytes - sent_bytes, 0)), sum(coalesce(mode <> 'resume' OR native_id <> resumed_from,
+		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(max(prompt_bytes - sent_bytes, 0)), sum(coalesce(mode <> 'resume' OR native_id <> resumed_from,
 		resumed_from IS NULL))
 		FROM calls WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
 		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, key)
@@ -131,12 +128,11 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args .
 		var s Slice
 		var sums Sums
 		var front Front
-		var bits, prompts, sent, leftOut, created int64
+		var bits, leftOut, created int64
 		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm, &s.Role, &s.Key,
 			&sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output,
 			&sums.HourWrite, &front.Firsts, &front.Ahead, &front.Read, &front.Most, &front.Warm,
-			&sums.Cost, &sums.Duration, &prompts, &sent,
-			&leftOut, &created); err != nil {
+			&sums.Cost, &sums.Duration, &leftOut, &created); err != nil {
 			return err
 		}
 		s.Day = decide.Millis(bits>>belowDay) * day
@@ -154,7 +150,6 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args .
 		slice.Sums.Add(sums)
 		slice.Front.Add(front)
 		slice.Created += created
-		slice.PromptBytes, slice.SentBytes = slice.PromptBytes+prompts, slice.SentBytes+sent
 		slice.LeftOutBytes += leftOut
 		return nil
 	}, args...)

@@ -16,7 +16,7 @@ const screenCalls = 20_000
 
 // screens lists the commands that a person reads. All but report, which adds up every call, should
 // come at once.
-var screens = []string{"status", "log", "show", "show --sessions", "show c100", "show 100", "why",
+var screens = []string{"status", "log", "show", "show c100", "show 100", "why",
 	"stats", "stats --by day", "stats --by cwd",
 	"stats --by task", "doctor", "why -- claude -p Hello", "report -o -"}
 

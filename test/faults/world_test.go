@@ -181,7 +181,7 @@ func (w *world) resumes(c call, want bool) {
 
 // held reports whether any process holds a session.
 func (w *world) held(l *ledger.Ledger) bool {
-	chains, err := history.Chains(l, history.Wanted{Limit: 10_000})
+	chains, err := history.Chains(l, history.Query{Limit: 10_000})
 	w.must(err)
 	return slices.ContainsFunc(chains, func(c history.ChainRow) bool {
 		return slices.ContainsFunc(c.Sessions, func(s history.SessionRow) bool { return s.Held })
@@ -220,7 +220,7 @@ func (w *world) sound(unended int) {
 		w.lose("%v", err)
 	}
 	w.wait(func() bool { return !w.held(l) }) // a tool that was killed can need a moment to die
-	chains, err := history.Chains(l, history.Wanted{Limit: 10_000})
+	chains, err := history.Chains(l, history.Query{Limit: 10_000})
 	if err != nil {
 		w.lose("%v", err)
 	}

@@ -94,7 +94,7 @@ func opencodeFigures(t *testing.T, w *world) {
 	}
 	defer l.Close()
 	var got int64
-	rows, err := history.LatestCalls(l, history.Wanted{})
+	rows, err := history.LatestCalls(l, history.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestStatusAfterTenCalls(t *testing.T) {
 		notes = append(notes, fmt.Sprintf("## Rejection %d\n\nYour change fails a test, fix it.",
 			n+1))
 	}
-	r := w.run("shimctl", harness.Call{Args: list("status|--color|never"), To: harness.Screen})
+	r := w.run("shimctl", harness.Call{Args: list("status"), To: harness.Screen})
 	lines := strings.Split(strings.TrimRight(r.Stdout, "\r\n"), "\n")
 	if len(lines) > 24 {
 		t.Errorf("%d lines:\n%s", len(lines), r.Stdout)

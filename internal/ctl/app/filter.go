@@ -53,11 +53,7 @@ func FilterFlag(a *App, c *cobra.Command) FilterFlags {
 	for _, flag := range filters {
 		f[flag.name] = c.Flags().String(flag.name, "", flag.usage)
 		c.Flags().Lookup(flag.name).Annotations = map[string][]string{filterMark: nil}
-		switch flag.name {
-		case "directory": // files complete it
-		case "chain":
-			_ = c.RegisterFlagCompletionFunc(flag.name, a.CompleteChain) // it was just added
-		default:
+		if flag.name != "directory" { // files complete it
 			CompleteFlag(c, flag.name, flag.values)
 		}
 	}
@@ -212,14 +208,14 @@ func (a *App) SinceTime(text string) (time.Time, error) {
 type Listing struct {
 	AsJSON bool
 	Filter FilterFlags
-	Wanted history.Wanted // without the filter
+	limit  int
 }
 
 // ListFlags adds --json, --limit and the filter to a command that lists things.
 func ListFlags(a *App, c *cobra.Command, schema string) *Listing {
 	var list Listing
 	JSONFlag(c, &list.AsJSON, schema)
-	LimitFlag(c, &list.Wanted.Limit, "show at most `N`, 0 for all")
+	LimitFlag(c, &list.limit, "show at most `N`, 0 for all")
 	list.Filter = FilterFlag(a, c)
 	return &list
 }
@@ -229,31 +225,22 @@ func LimitFlag(c *cobra.Command, limit *int, usage string) {
 	c.Flags().IntVarP(limit, "limit", "n", 50, usage)
 }
 
-// Read returns the rows that the flags select.
-func (l *Listing) Read(a *App, from *ledger.Ledger) (wanted history.Wanted, err error) {
-	wanted = l.Wanted
-	wanted.Lasting = a.Lasting()
-	wanted.Filter, err = Filter(a, from, l.Filter)
-	return wanted, err
-}
-
 // A Lister is how a command lists things of one kind.
 type Lister[T any] struct {
-	What, None string // the work meanwhile, and the sentence if there is nothing
-	Read       func(*ledger.Ledger, history.Wanted) ([]T, error)
-	JSON       func([]T) error
-	Table      func([]T) *view.Table
+	None  string // the sentence if there is nothing
+	Read  func(*ledger.Ledger, history.Query) ([]T, error)
+	JSON  func([]T) error
+	Table func([]T) *view.Table
 }
 
 // Print lists the rows that the flags select.
 func (list Lister[T]) Print(a *App, l *ledger.Ledger, flags *Listing) error {
-	wanted, err := flags.Read(a, l)
-	if err != nil {
+	query := history.Query{Limit: flags.limit, Lasting: a.Lasting()}
+	var err error
+	if query.Filter, err = Filter(a, l, flags.Filter); err != nil {
 		return err
 	}
-	found, err := view.WithProgress(a.Stderr, list.What, func() ([]T, error) {
-		return list.Read(l, wanted)
-	})
+	found, err := list.Read(l, query)
 	switch {
 	case err != nil:
 		return err

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -65,8 +64,7 @@ func FindChains(l *ledger.Ledger, name string) ([]ledger.ChainName, error) {
 	case len(chains) == 0, number(name) > 0 && len(name) < leastDigits && chains[0].Task != name:
 		return nil, noChainOrTooShort(l, name)
 	case len(chains) > 1 && chains[0].Task != name:
-		return nil, several(name, chains, fmt.Sprintf(
-			"give the name of one, or %d characters of its session's ID", idLength(name, chains)))
+		return nil, several(name, chains, "give the name of one, or more of its session's ID")
 	}
 	return chains, nil
 }
@@ -105,45 +103,8 @@ func noChainOrTooShort(l *ledger.Ledger, name string) error {
 	if name == "" || len(name) >= ledger.MinPrefix {
 		return noChain(name)
 	}
-	chains, err := l.ChainsOfSession(name)
-	if err != nil || len(chains) == 0 {
-		return cmp.Or(err, noChain(name))
-	}
-	return WithHint(fmt.Errorf("%q is too short for the ID of a session", name),
-		fmt.Sprintf("give %d characters of it", idLength(name, chains)))
-}
-
-// idLength returns how many characters of a session's ID tell apart the chains that have one
-// with this prefix.
-func idLength(prefix string, chains []ledger.ChainName) int {
-	type session struct {
-		id    string
-		chain int64
-	}
-	var all []session
-	for _, c := range chains {
-		for _, id := range c.NativeIDs {
-			if strings.HasPrefix(id, prefix) {
-				all = append(all, session{id, c.ID})
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b session) int { return cmp.Compare(a.id, b.id) })
-	length := ledger.MinPrefix
-	for n := 1; n < len(all); n++ {
-		if before := all[n-1]; before.chain != all[n].chain && before.id != all[n].id {
-			length = max(length, common(before.id, all[n].id)+1)
-		}
-	}
-	return length
-}
-
-// common counts the characters that two IDs begin with alike.
-func common(a, b string) (n int) {
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
+	return WithHint(UnknownChain(name), fmt.Sprintf(
+		"shimctl show lists them; of a session's ID give %d characters at least", ledger.MinPrefix))
 }
 
 // ChainRow finds a chain, as FindChain does.
@@ -152,7 +113,7 @@ func (a *App) ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) 
 	if err != nil {
 		return history.ChainRow{}, err
 	}
-	chains, err := history.Chains(l, history.Wanted{Filter: history.Filter{Chain: found.ID},
+	chains, err := history.Chains(l, history.Query{Filter: history.Filter{Chain: found.ID},
 		Lasting: a.Lasting()})
 	if err == nil && len(chains) == 0 {
 		err = noChain(name) // all the calls were pruned

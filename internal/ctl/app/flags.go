@@ -8,8 +8,6 @@ import (
 
 	"reprise/config"
 	"reprise/internal/ctl/view"
-	"reprise/ledger"
-	"reprise/ledger/history"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -139,53 +137,4 @@ func (a *App) Confirm(question string) bool {
 		fmt.Fprintln(a.Stderr)
 	}
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
-}
-
-// CompleteChain completes what FindChain takes: the names of chains, and the tasks.
-func (a *App) CompleteChain(_ *cobra.Command, args []string, _ string) ([]string,
-	cobra.ShellCompDirective) {
-	return completeFrom(a, args, func(l *ledger.Ledger) (list []string, err error) {
-		chains, err := history.Chains(l, history.Wanted{Limit: maxCompletions})
-		for _, c := range chains {
-			about := strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ") + " in " +
-				a.Tilde(c.Cwd)
-			list = append(list, cobra.CompletionWithDesc(fmt.Sprintf("c%d", c.ID), about))
-			if c.Task != "" {
-				list = append(list, cobra.CompletionWithDesc(c.Task,
-					fmt.Sprintf("task of chain c%d", c.ID)))
-			}
-		}
-		return list, err
-	})
-}
-
-// CompleteCall completes the number of a call.
-func (a *App) CompleteCall(_ *cobra.Command, args []string, _ string) ([]string,
-	cobra.ShellCompDirective) {
-	return completeFrom(a, args, func(l *ledger.Ledger) ([]string, error) {
-		calls, err := history.LatestCalls(l, history.Wanted{Limit: maxCompletions})
-		return view.Mapped(calls, func(i ledger.Record) string {
-			return cobra.CompletionWithDesc(fmt.Sprint(i.ID), i.Tool+", "+view.Decision(i))
-		}), err
-	})
-}
-
-const maxCompletions = 50
-
-// completeFrom completes the only argument of a command from the ledger. Nothing is offered
-// where that cannot be read.
-func completeFrom(a *App, args []string, list func(*ledger.Ledger) ([]string, error)) ([]string,
-	cobra.ShellCompDirective) {
-	var found []string
-	if len(args) == 0 {
-		_ = a.WithLedger(func(l *ledger.Ledger, _ view.Reporter) (err error) {
-			found, err = list(l)
-			return err
-		})
-	}
-	for i, text := range found {
-		value, about, _ := strings.Cut(text, "\t")
-		found[i] = cobra.CompletionWithDesc(view.Printable(value), view.Printable(about))
-	}
-	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

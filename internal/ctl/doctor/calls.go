@@ -22,7 +22,7 @@ func checkCalls(a *app.App) (checks []setup.Check) {
 	}
 	defer l.Close()
 	found := map[string]bool{}
-	if calls, err := history.LatestCalls(l, history.Wanted{Limit: restatedCalls}); err == nil {
+	if calls, err := history.LatestCalls(l, history.Query{Limit: restatedCalls}); err == nil {
 		for _, i := range calls {
 			found[i.Model] = found[i.Model] || why.Restates(i)
 		}

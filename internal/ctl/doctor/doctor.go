@@ -20,7 +20,6 @@ import (
 	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
-	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/shim"
@@ -68,11 +67,8 @@ type Report struct {
 func runDoctor(a *app.App, f fixing, asJSON, all, shared bool) error {
 	f.consent.JSON = asJSON
 	fixed, err := fix(a, f)
-	var m machine
-	checks, _ := view.WithProgress(a.Stderr, "checking", func() ([]setup.Check, error) {
-		m = look(a)
-		return append(fixed, m.checks(a)...), nil
-	})
+	m := look(a)
+	checks := append(fixed, m.checks(a)...)
 	switch {
 	case asJSON:
 		err = cmp.Or(err, a.Stdout.PrintJSON(Report{"shimctl.doctor/1", checks}))

@@ -56,7 +56,7 @@ func sharedCalls(a *app.App) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	passed, err := history.PassedRows(l, history.Since(a.Recent()))
+	passed, err := history.PassthroughRows(l, history.Since(a.Recent()))
 	if err != nil {
 		return "", err
 	}

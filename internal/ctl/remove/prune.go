@@ -56,18 +56,29 @@ sessions, and all traces of it in the ledger, the log and a store that machines 
 		RunE: func(c *cobra.Command, args []string) error {
 			return runPrune(a, strings.Join(args, ""), f, c.Flags())
 		},
-		ValidArgsFunction: a.CompleteChain,
 	}
 	f.AddFlags(c)
-	view.AddDuration(c.Flags(), &f.keepWithin, "keep-within",
+	addDuration(c.Flags(), &f.keepWithin, "keep-within",
 		"keep sessions used within this `TIME`, such as 36h, 7d or 1w")
 	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep the newest `N` sessions of each chain")
-	view.AddDuration(c.Flags(), &f.keepHistory, "keep-history",
+	addDuration(c.Flags(), &f.keepHistory, "keep-history",
 		"also remove chains and calls last used longer ago than `TIME` from the ledger")
 	c.Flags().BoolVar(&f.superseded, "superseded", false,
 		"remove only sessions that were continued in a copy")
 	app.JSONFlag(c, &f.JSON, "shimctl.prune/1")
 	return c
+}
+
+// durationHint says how a flag takes a duration.
+const durationHint = "write a number and its unit (ms, s, m, h, d, w), as 36h, 7d or 1w"
+
+func addDuration(flags *pflag.FlagSet, to *time.Duration, name, usage string) {
+	flags.Func(name, usage, func(text string) (err error) {
+		if *to, err = config.ParseDuration(text); err != nil {
+			err = errors.New(durationHint)
+		}
+		return err
+	})
 }
 
 func runPrune(a *app.App, chain string, f pruneFlags, given *pflag.FlagSet) error {
@@ -126,7 +137,7 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.R
 	if given.Changed("keep-within") && f.keepWithin <= 0 ||
 		given.Changed("keep-history") && f.keepHistory <= 0 || f.keepLast < 0 {
 		return prune.Retention{}, app.Usage("what is kept must be more than nothing",
-			view.DurationHint)
+			durationHint)
 	}
 	ttl, maxAge := cfg.Longest()
 	p := prune.Retention{TTL: inMillis(ttl), MaxAge: inMillis(maxAge)}

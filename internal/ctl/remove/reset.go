@@ -17,7 +17,6 @@ func ResetCommand(a *app.App) *cobra.Command {
 		Long: `Ends the chain's session: the next call of the chain is fresh. Nothing is deleted, and running calls
 continue. CHAIN is a name such as c12, a task with all its chains, or the start of a session's ID. A chain that
 machines share ends on all of them.`,
-		ValidArgsFunction: a.CompleteChain,
 		Args: app.OneArgument(
 			"the name or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -60,9 +60,7 @@ func write(a *app.App, file string, flags app.FilterFlags) error {
 		if f != asked {
 			a.Stderr.Notice(app.LatestWords)
 		}
-		s, err := view.WithProgress(a.Stderr, "adding the calls up", func() (sums, error) {
-			return read(l, f, r)
-		})
+		s, err := read(l, f, r)
 		if err != nil {
 			return err
 		}
@@ -78,10 +76,10 @@ func write(a *app.App, file string, flags app.FilterFlags) error {
 	if file == "-" {
 		_, err = a.Stdout.Write(out.Bytes())
 	} else {
-		err = textfile.WriteFile(file, 0o600, out.Bytes())
+		err = textfile.Replace(file, 0o600, out.Bytes())
 	}
 	if err != nil {
-		return fmt.Errorf("write report: %w", err)
+		return fmt.Errorf("write %s: %w", file, err)
 	}
 	if file != "-" {
 		a.Stderr.Notice("wrote " + a.Tilde(file) + ": " + view.Count(calls, "managed call"))
@@ -115,7 +113,7 @@ func read(l *ledger.Ledger, f history.Filter, r view.Reporter) (s sums, err erro
 			s.managed = append(s.managed, slice)
 		}
 	}
-	chains, err := history.Chains(l, history.Wanted{Filter: f, Limit: mostChains})
+	chains, err := history.Chains(l, history.Query{Filter: f, Limit: mostChains})
 	if err != nil {
 		return s, err
 	}
@@ -126,7 +124,7 @@ func read(l *ledger.Ledger, f history.Filter, r view.Reporter) (s sums, err erro
 	}
 	if s.chain.Resumed > 0 {
 		f.Chain = s.chain.ID
-		s.calls, err = history.LatestCalls(l, history.Wanted{Filter: f, Limit: mostCalls})
+		s.calls, err = history.LatestCalls(l, history.Query{Filter: f, Limit: mostCalls})
 	}
 	return s, err
 }

@@ -82,12 +82,6 @@ another template. Both show the past calls that the rules match.`,
 	agreed.AddFlags(c)
 	c.Flags().StringVar(&from, "from", "", "make a rule from `CALL`, a number")
 	c.Flags().StringVar(&and, "and", "", "with --from: make one more from `CALL`, of the same name")
-	for _, flag := range []string{"from", "and"} {
-		_ = c.RegisterFlagCompletionFunc(flag,
-			func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-				return a.CompleteCall(c, nil, begun)
-			})
-	}
 	return c
 }
 

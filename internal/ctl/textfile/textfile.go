@@ -61,17 +61,8 @@ func lines(text string) (list []string) {
 	return list
 }
 
-// WriteFile writes a file as a whole or not at all. One that exists keeps the
-// permissions and the owner. It writes into anything but a regular file, such as
-// /dev/stdout. A link stays one.
-func WriteFile(path string, mode fs.FileMode, text []byte) error {
-	if err := Replace(path, mode, text); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
-}
-
-// Replace is WriteFile without the file's name in an error.
+// Replace writes a file as a whole or not at all. A file that exists keeps the permissions and the
+// owner, a link stays one. It writes into anything but a regular file, such as /dev/stdout.
 func Replace(path string, mode fs.FileMode, text []byte) error {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {

@@ -19,15 +19,15 @@ func holds(t *testing.T, path, want string, mode os.FileMode) {
 	}
 }
 
-func TestWriteFile(t *testing.T) {
+func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
 	if err := errors.Join(os.Symlink("file", link),
-		WriteFile(file, 0o640, []byte("one"))); err != nil {
+		Replace(file, 0o640, []byte("one"))); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, file, "one", 0o640)
-	if err := WriteFile(link, 0o600, []byte("two")); err != nil {
+	if err := Replace(link, 0o600, []byte("two")); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, file, "two", 0o640)
@@ -37,24 +37,24 @@ func TestWriteFile(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
 		t.Errorf("%v is left (%v)", left, err)
 	}
-	if err := WriteFile(dir, 0o600, []byte("three")); err == nil {
+	if err := Replace(dir, 0o600, []byte("three")); err == nil {
 		t.Error("a directory is replaced")
 	}
 	nowhere := filepath.Join(dir, "none", "file")
-	if err := WriteFile(nowhere, 0o600, []byte("four")); err == nil ||
-		err.Error() != "write "+nowhere+": no such file or directory" {
+	if err := Replace(nowhere, 0o600, []byte("four")); err == nil ||
+		err.Error() != "no such file or directory" {
 		t.Error(err)
 	}
 }
 
 // Who replaces a file of another user, as root does with sudo, leaves it theirs.
-func TestWriteFileKeepsTheOwner(t *testing.T) {
+func TestReplaceKeepsTheOwner(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := errors.Join(os.WriteFile(file, []byte("one"), 0o640),
 		os.Chown(file, 1234, 5678)); err != nil {
 		t.Skip("only root may give files away: ", err)
 	}
-	if err := WriteFile(file, 0o600, []byte("two")); err != nil {
+	if err := Replace(file, 0o600, []byte("two")); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, file, "two", 0o640)
@@ -95,7 +95,7 @@ func TestWriteAtOnce(t *testing.T) {
 }
 
 // What is no regular file is no file to be replaced: /dev/null, say, by the superuser.
-func TestWriteFileWritesToAPipe(t *testing.T) {
+func TestReplaceWritesToAPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestWriteFileWritesToAPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := WriteFile(pipe, 0o600, []byte("one")); err != nil {
+	if err := Replace(pipe, 0o600, []byte("one")); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]byte, 9)

@@ -86,13 +86,9 @@ func known(n sql.NullInt64) Number {
 // SizeCell returns a cell with a size in bytes.
 func SizeCell(bytes int64) Cell { return numeric(Size(bytes), bytes) }
 
-// ShareCell returns a cell with a part of a whole as a percentage.
-func ShareCell(part, whole int64) Cell {
-	if whole == 0 {
-		return UnknownCell()
-	}
-	percent := fmt.Sprintf("%.1f", 100*float64(part)/float64(whole))
-	return Cell{Human: percent + " %", Raw: percent + "%", Right: true}
+// Share writes a part of a whole as a percentage.
+func Share(part, whole int64) string {
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }
 
 // AmountCell returns a cell with an amount in the unit. Programs read a percentage, dollars

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// MinuteFormat is the layout of a time up to the minute.
+const MinuteFormat = "2006-01-02 15:04"
+
 // Thousands writes a whole number with commas between the thousands.
 func Thousands(n int64) string {
 	digits := strconv.FormatInt(n, 10)

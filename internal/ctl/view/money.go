@@ -7,7 +7,6 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/history"
 	"reprise/rewrite"
-	"reprise/rewrite/reason"
 )
 
 // Human writes the sum for people. A tilde marks an estimate.
@@ -77,24 +76,19 @@ func (r Reporter) Bill(slices []history.Slice) (b Bill) {
 
 // A Bill adds up what many managed calls cost.
 type Bill struct {
-	Resumed   int64 `json:"resumed" doc:"resumed calls"`
-	Forked    int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
-	Fresh     int64 `json:"fresh" doc:"fresh calls"`
-	Input     int64 `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
-	Cached    int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
-	Write     int64 `json:"cache_write_tokens" doc:"tokens written to the cache"`
-	Output    int64 `json:"output_tokens" doc:"tokens that the model wrote"`
-	Uncounted int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
-	NotKnown  int64 `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
-	// calls whose session the caller managed; not in any other number
-	Observed int64            `json:"-"`
-	Never    int64            `json:"-"` // of the fresh ones, those that a rule makes independent
-	Asked    int64            `json:"-"` // bytes of the callers' prompts
-	Sent     int64            `json:"-"` // bytes sent to the models
-	Total    Sum              `json:"-"`
-	Unlisted map[string]int64 `json:"-"` // calls that lack nothing but their model's list price
-	byTool   int64            // calls with a price that the tool reported
-	byList   int64            // calls with tokens priced by the list
+	Resumed   int64            `json:"resumed" doc:"resumed calls"`
+	Forked    int64            `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	Fresh     int64            `json:"fresh" doc:"fresh calls"`
+	Input     int64            `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	Cached    int64            `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	Write     int64            `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output    int64            `json:"output_tokens" doc:"tokens that the model wrote"`
+	Uncounted int64            `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
+	NotKnown  int64            `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
+	Total     Sum              `json:"-"`
+	Unlisted  map[string]int64 `json:"-"` // calls that lack nothing but their model's list price
+	byTool    int64            // calls with a price that the tool reported
+	byList    int64            // calls with tokens priced by the list
 }
 
 func (b *Bill) Add(t *prices.List, s history.Slice) {
@@ -106,13 +100,8 @@ func (b *Bill) Add(t *prices.List, s history.Slice) {
 	case rewrite.Fresh:
 		b.Fresh += s.Calls
 	default:
-		b.Observed += s.Calls
-		return
+		return // the caller manages the session
 	}
-	if s.Reason == reason.Never {
-		b.Never += s.Calls
-	}
-	b.Asked, b.Sent = b.Asked+s.PromptBytes, b.Sent+s.SentBytes
 	b.Input, b.Cached, b.Write, b.Output = b.Input+s.Input, b.Cached+s.CacheRead,
 		b.Write+s.CacheWrite, b.Output+s.Output
 	if !s.Counted {
@@ -165,13 +154,6 @@ func costOfAll(t *prices.List, s history.Slice) Sum {
 func (r Reporter) ListPrice(s history.Slice) (nano int64, ok bool) {
 	cost := costOfAll(r.Prices, s)
 	return cost.Nano, cost.Known && cost.Most == cost.Nano
-}
-
-func (b *Bill) UncountedWords() (words []string) {
-	if b.Uncounted > 0 && b.Uncounted < b.Managed() {
-		words = append(words, Count(b.Uncounted, "call")+" reported none")
-	}
-	return words
 }
 
 // Sources says where the amount comes from.

@@ -15,7 +15,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
@@ -44,25 +43,19 @@ type Screen struct {
 	ASCII    bool // a terminal that shows nothing else
 }
 
-// NewScreen returns a screen that writes to f, in an environment. It has no colors until
-// SetColors.
+// NewScreen returns a screen that writes to f, in an environment. A terminal has colors unless
+// NO_COLOR is set or TERM is dumb.
 func NewScreen(f *os.File, env func(string) string) Screen {
 	locale := strings.ToLower(cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG")))
 	utf8 := strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 	s := Screen{Writer: &checkedWriter{to: f}, Terminal: isatty.IsTerminal(f.Fd()), ASCII: !utf8}
-	s.Measure()
+	if s.Terminal {
+		s.Colors = env("NO_COLOR") == "" && env("TERM") != "dumb"
+		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil {
+			s.Width, s.Height = int(size.Col), int(size.Row)
+		}
+	}
 	return s
-}
-
-// Measure asks the terminal for the size, which changes with its window.
-func (s *Screen) Measure() {
-	w, ok := s.Writer.(*checkedWriter)
-	if !ok || !s.Terminal {
-		return
-	}
-	if size, err := unix.IoctlGetWinsize(int(w.to.Fd()), unix.TIOCGWINSZ); err == nil {
-		s.Width, s.Height = int(size.Col), int(size.Row)
-	}
 }
 
 // A checkedWriter keeps the first error. What prints line by line looks at none.
@@ -108,31 +101,6 @@ func (s Screen) Drawn(print func(Screen)) []string {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-}
-
-// A ColorChoice is the value of --color.
-type ColorChoice string
-
-func (c *ColorChoice) String() string { return string(*c) }
-
-// Type returns the word that help shows for the value.
-func (c *ColorChoice) Type() string { return "WHEN" }
-
-// Set reads the value from the command line.
-func (c *ColorChoice) Set(text string) error {
-	switch text {
-	case "auto", "always", "never":
-		*c = ColorChoice(text)
-		return nil
-	}
-	return fmt.Errorf("it is auto, always or never")
-}
-
-// SetColors turns colors on or off: by --color, else by NO_COLOR, else by whether the
-// screen is a terminal that has colors.
-func (s *Screen) SetColors(choice ColorChoice, env func(string) string) {
-	s.Colors = choice == "always" || choice == "auto" && s.Terminal && env("NO_COLOR") == "" &&
-		env("TERM") != "dumb"
 }
 
 // Paint returns the text in the color of the meaning.
@@ -188,38 +156,4 @@ func (s Screen) PrintJSON(v any) error {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
-}
-
-// WithProgress is Screen.WithProgress for work that returns a result.
-func WithProgress[T any](s Screen, what string, work func() (T, error)) (result T, err error) {
-	err = s.WithProgress(what, func() error {
-		result, err = work()
-		return err
-	})
-	return result, err
-}
-
-// WithProgress runs work. If that takes long and the screen is a terminal, it shows for how
-// long work has been running.
-func (s Screen) WithProgress(what string, work func() error) error {
-	if !s.Terminal {
-		return work()
-	}
-	done := make(chan error)
-	go func() { done <- work() }()
-	const patience, pace = time.Second, 200 * time.Millisecond
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	for waited := patience; ; waited += pace {
-		select {
-		case err := <-done:
-			if waited > patience {
-				fmt.Fprint(s, "\r\x1b[K")
-			}
-			return err
-		case <-timer.C:
-			fmt.Fprintf(s, "\r%s: %.1f s", what, waited.Seconds())
-			timer.Reset(pace)
-		}
-	}
 }

@@ -141,25 +141,6 @@ func (t *Table) printLine(s Screen, columns []*column, row []Cell) {
 	fmt.Fprintln(s, strings.TrimRight(line.String(), " "))
 }
 
-// Row returns cells one after the other. A path is cut where there is no room for it, and a cell
-// with none at all is left out.
-func (s Screen) Row(cells ...Cell) string {
-	var shown []string
-	used := 0
-	for _, c := range cells {
-		width, room := runewidth.StringWidth(Printable(c.Human)), s.Width-used
-		if s.Width > 0 && width > room {
-			if !c.Path || room < narrowest {
-				continue
-			}
-			width = room
-		}
-		shown = append(shown, s.padded(c, width))
-		used += width + gap
-	}
-	return strings.Join(shown, strings.Repeat(" ", gap))
-}
-
 // padded returns the cell's text with exactly the given width.
 func (s Screen) padded(c Cell, width int) string {
 	text := Printable(c.Human)

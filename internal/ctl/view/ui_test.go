@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/mattn/go-runewidth"
@@ -167,29 +166,6 @@ func TestAmounts(t *testing.T) {
 		if got := Duration(time.Duration(ms) * time.Millisecond); got != want {
 			t.Errorf("%d: %s, not %s", ms, got, want)
 		}
-	}
-}
-
-// Slow work shows its progress to people only, and clears the line afterwards.
-func TestWithProgress(t *testing.T) {
-	for _, c := range []struct {
-		terminal bool
-		takes    time.Duration
-		want     string
-	}{
-		{true, 900 * time.Millisecond, ""},
-		{true, 1300 * time.Millisecond, "\rcounting: 1.0 s\rcounting: 1.2 s\r\x1b[K"},
-		{false, time.Minute, ""},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			var b strings.Builder
-			s := Screen{Writer: &b, Terminal: c.terminal}
-			failed := errors.New("failed")
-			err := s.WithProgress("counting", func() error { time.Sleep(c.takes); return failed })
-			if err != failed || b.String() != c.want {
-				t.Errorf("%v: %q, %v", c.takes, b.String(), err)
-			}
-		})
 	}
 }
 

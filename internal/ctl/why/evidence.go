@@ -30,7 +30,7 @@ func readWhyFacts(l *ledger.Ledger, i ledger.Record) (f whyFacts, err error) {
 	if i.Chain == 0 {
 		return f, nil
 	}
-	its := history.Wanted{Filter: history.Filter{Chain: i.Chain}}
+	its := history.Query{Filter: history.Filter{Chain: i.Chain}}
 	chains, err := history.Chains(l, its)
 	if err != nil || len(chains) == 0 {
 		return f, err
@@ -48,7 +48,7 @@ func readWhyFacts(l *ledger.Ledger, i ledger.Record) (f whyFacts, err error) {
 	if err != nil {
 		return f, err
 	}
-	if f.hour, err = history.HourRows(l, its); err != nil {
+	if f.hour, err = history.HourRows(l, its.Filter); err != nil {
 		return f, err
 	}
 	for n := range calls {
@@ -175,7 +175,7 @@ func endedSo(why reason.Code, i ledger.Record) bool {
 // EndedSo returns the latest call of a chain with an end that is behind a reason, 0 if there is
 // none.
 func EndedSo(l *ledger.Ledger, chain int64, why reason.Code) (call int64, err error) {
-	calls, err := history.LatestCalls(l, history.Wanted{Filter: history.Filter{Chain: chain}})
+	calls, err := history.LatestCalls(l, history.Query{Filter: history.Filter{Chain: chain}})
 	for _, c := range calls {
 		if endedSo(why, c) {
 			return c.ID, nil

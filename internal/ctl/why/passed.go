@@ -23,7 +23,7 @@ type PassthroughReport struct {
 }
 
 // PassthroughReports adds up rows, the last passed first, by their reasons.
-func PassthroughReports(rows []history.PassedRow) []PassthroughReport {
+func PassthroughReports(rows []history.PassthroughRow) []PassthroughReport {
 	list := []PassthroughReport{}
 	for _, row := range rows {
 		at := slices.IndexFunc(list, func(p PassthroughReport) bool {

@@ -12,11 +12,11 @@ import (
 
 func TestPassedReports(t *testing.T) {
 	row := func(tool, cwd string, r reason.Code, when decide.Millis,
-		calls int64) history.PassedRow {
-		return history.PassedRow{Passed: ledger.Passed{Tool: tool, Cwd: cwd, Reason: r, When: when},
+		calls int64) history.PassthroughRow {
+		return history.PassthroughRow{Passed: ledger.Passed{Tool: tool, Cwd: cwd, Reason: r, When: when},
 			Calls: calls}
 	}
-	list := PassthroughReports([]history.PassedRow{
+	list := PassthroughReports([]history.PassthroughRow{
 		row("claude", "/b", reason.StdinOpen, 3000, 2),
 		row("codex", "/a", reason.OptedOut, 2000, 1), row("codex", "/b", reason.StdinOpen, 1000, 3),
 	})

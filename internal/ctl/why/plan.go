@@ -82,9 +82,7 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 		show("shared as", shared)
 	}
 	show("not shared", e.Unshared)
-	if e.Reason == reason.Dearer {
-		show("prices", view.PricesLine(a.Now, e.Prices))
-	}
+	show("prices", r.Prices)
 	show("warning", r.Warning)
 	if n := e.Nearest; n != nil {
 		show("compared with", fmt.Sprintf("the session of chain c%d: %s", n.Chain, n.Relation))
@@ -102,6 +100,24 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 		show("sends", view.SentWords(int64(e.PromptIn), int64(len(e.Plan.Prompt)), e.Plan.WhyWhole))
 	}
 	t.Print(a.Stdout)
+}
+
+// pricesWords returns the costs of a resume and of a fresh run of a chain.
+func pricesWords(now time.Time, p decide.Prices) string {
+	unit, words, whose, cache := "nano_usd", "", "the chain's", ""
+	if !p.Money {
+		unit, words = "tokens", " weighted tokens"
+	}
+	if p.Start {
+		whose = "another chain's"
+	}
+	if p.Missed {
+		cache = " without the cache"
+	}
+	return fmt.Sprintf("%s last two resumes%s cost at least %s%s, its last fresh run %s; tried "+
+		"again in %s", whose, cache, view.Amount(unit, view.Number(p.Resumed)), words,
+		view.Amount(unit, view.Number(p.Fresh)),
+		strings.TrimSuffix(p.Until().Time().Sub(now).Round(time.Minute).String(), "0s"))
 }
 
 // findings returns the evidence with the prompt's words that show it.
@@ -143,37 +159,37 @@ func shorten(text string) string {
 
 // A PlanReport is what would become of a call.
 type PlanReport struct {
-	Schema      string             `json:"schema" doc:"name of this schema"`
-	Call        []string           `json:"call" doc:"the call"`
-	Mode        rewrite.Mode       `json:"mode" doc:"passthrough, observe, fresh, resume or fork"`
-	Reason      reason.Code        `json:"reason" doc:"the reason"`
-	Detail      reason.Code        `json:"detail,omitempty" doc:"detail of the reason"`
-	Changed     []string           `json:"changed,omitempty" doc:"settings, variables or files that changed"`
-	Unknown     string             `json:"unknown_option,omitempty" doc:"the unknown option"`
-	Unmanaged   string             `json:"unmanaged_option,omitempty" doc:"the option that makes the call unmanaged"`
-	Fault       string             `json:"fault,omitempty" doc:"the error inside reprise"`
-	Binary      string             `json:"binary,omitempty" doc:"the real binary"`
-	Rule        string             `json:"rule,omitempty" doc:"the rule that matches"`
-	Task        string             `json:"task,omitempty" doc:"name of the job"`
-	Role        string             `json:"role,omitempty" doc:"part in the job"`
-	Attempt     *int               `json:"attempt,omitempty" doc:"the attempt that the rule captured"`
-	Chain       int64              `json:"chain,omitempty" doc:"its chain"`
-	Session     string             `json:"session,omitempty" doc:"the session that would be resumed or copied"`
-	Shared      *ledger.Identity   `json:"shared,omitempty" doc:"what must be equal on two machines for them to share its sessions"`
-	Unshared    string             `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
-	Prices      *view.PricesReport `json:"prices,omitempty" doc:"cost of the runs, if the reason is dearer"`
-	Warning     string             `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
-	For         []string           `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
-	Against     []prompt.Finding   `json:"evidence_against,omitempty" doc:"evidence against it"`
-	Compared    *shim.Nearest      `json:"compared" doc:"what the prompt was compared with"`
-	Terminal    bool               `json:"terminal" doc:"whether the output is assumed to go to a terminal"`
-	Other       *shim.Other        `json:"other_output,omitempty" doc:"set if the call would be handled differently with its output at a program instead of a terminal, or the reverse"`
-	Args        []string           `json:"args" doc:"arguments of the real binary, without its name"`
-	Stdin       *string            `json:"stdin,omitempty" doc:"the stdin that replaces the caller's"`
-	Prompt      string             `json:"prompt,omitempty" doc:"what the model would be sent"`
-	Whole       bool               `json:"whole_prompt" doc:"whether it is the whole prompt"`
-	WhyWhole    reason.Code        `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
-	PromptBytes int                `json:"prompt_bytes" doc:"length of the caller's prompt"`
+	Schema      string           `json:"schema" doc:"name of this schema"`
+	Call        []string         `json:"call" doc:"the call"`
+	Mode        rewrite.Mode     `json:"mode" doc:"passthrough, observe, fresh, resume or fork"`
+	Reason      reason.Code      `json:"reason" doc:"the reason"`
+	Detail      reason.Code      `json:"detail,omitempty" doc:"detail of the reason"`
+	Changed     []string         `json:"changed,omitempty" doc:"settings, variables or files that changed"`
+	Unknown     string           `json:"unknown_option,omitempty" doc:"the unknown option"`
+	Unmanaged   string           `json:"unmanaged_option,omitempty" doc:"the option that makes the call unmanaged"`
+	Fault       string           `json:"fault,omitempty" doc:"the error inside reprise"`
+	Binary      string           `json:"binary,omitempty" doc:"the real binary"`
+	Rule        string           `json:"rule,omitempty" doc:"the rule that matches"`
+	Task        string           `json:"task,omitempty" doc:"name of the job"`
+	Role        string           `json:"role,omitempty" doc:"part in the job"`
+	Attempt     *int             `json:"attempt,omitempty" doc:"the attempt that the rule captured"`
+	Chain       int64            `json:"chain,omitempty" doc:"its chain"`
+	Session     string           `json:"session,omitempty" doc:"the session that would be resumed or copied"`
+	Shared      *ledger.Identity `json:"shared,omitempty" doc:"what must be equal on two machines for them to share its sessions"`
+	Unshared    string           `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
+	Prices      string           `json:"prices,omitempty" doc:"cost of the runs, if the reason is dearer"`
+	Warning     string           `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
+	For         []string         `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
+	Against     []prompt.Finding `json:"evidence_against,omitempty" doc:"evidence against it"`
+	Compared    *shim.Nearest    `json:"compared" doc:"what the prompt was compared with"`
+	Terminal    bool             `json:"terminal" doc:"whether the output is assumed to go to a terminal"`
+	Other       *shim.Other      `json:"other_output,omitempty" doc:"set if the call would be handled differently with its output at a program instead of a terminal, or the reverse"`
+	Args        []string         `json:"args" doc:"arguments of the real binary, without its name"`
+	Stdin       *string          `json:"stdin,omitempty" doc:"the stdin that replaces the caller's"`
+	Prompt      string           `json:"prompt,omitempty" doc:"what the model would be sent"`
+	Whole       bool             `json:"whole_prompt" doc:"whether it is the whole prompt"`
+	WhyWhole    reason.Code      `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
+	PromptBytes int              `json:"prompt_bytes" doc:"length of the caller's prompt"`
 	view.AdviceReport
 }
 
@@ -209,7 +225,7 @@ func planJSON(a *app.App, call []string, e shim.Explanation) PlanReport {
 		r.Fault = e.Fault.Error()
 	}
 	if e.Reason == reason.Dearer {
-		r.Prices = view.PricesJSON(e.Prices)
+		r.Prices = pricesWords(a.Now, e.Prices)
 	}
 	if e.NearlyFull {
 		r.Warning = NearlyFull(e.Context, e.ContextModel, a.Configured().ContextLimit)

@@ -56,14 +56,8 @@ difference, both are shown.`,
 	c.Flags().BoolVar(&all, "all", false, "print all of it")
 	app.JSONFlag(c, &asJSON, "shimctl.why/1")
 	c.Flags().Lookup("json").Usage += ", after -- shimctl.plan/1"
-	c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string,
-		cobra.ShellCompDirective) {
-		calls, directive := a.CompleteCall(c, args, begun)
-		if len(args) == 0 {
-			calls = append(calls, app.ReasonCompletions()...)
-		}
-		return calls, directive
-	}
+	c.ValidArgsFunction = cobra.FixedCompletions(app.ReasonCompletions(),
+		cobra.ShellCompDirectiveNoFileComp)
 	return c
 }
 
@@ -130,11 +124,11 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 		return nil, err
 	}
 	calls, err := history.LatestCalls(l,
-		history.Wanted{Limit: 1, Filter: history.Filter{Reason: reason}})
+		history.Query{Limit: 1, Filter: history.Filter{Reason: reason}})
 	if err != nil {
 		return nil, err
 	}
-	rows, err := history.PassedRows(l, history.Filter{})
+	rows, err := history.PassthroughRows(l, history.Filter{})
 	if err != nil {
 		return nil, err
 	}
