@@ -67,7 +67,7 @@ func (r *register) chain(now decide.Millis) ledger.Chain {
 	c := r.Chain
 	for i := range r.Sessions {
 		one := r.Sessions[i].Session
-		one.InUse = r.Sessions[i].held(now)
+		one.ID, one.InUse = int64(i)+1, r.Sessions[i].held(now)
 		c.Sessions = append(c.Sessions, one)
 	}
 	return c

@@ -384,7 +384,7 @@ func TestChainsAreKeptApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tx.Commit()
-		chain, err := chainFor(tx, &c, 0)
+		chain, err := chainFor(tx, &c, &decide.Decision{})
 		if err != nil {
 			t.Fatal(err)
 		}

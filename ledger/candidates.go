@@ -420,7 +420,7 @@ func (n *candidate) facts() decide.ChainFacts {
 	c, s := &n.chain, &n.session
 	f := decide.ChainFacts{
 		Chain: c.ID, Newest: c.Newest, Concurrent: c.Concurrent,
-		Session: s.ID, Parent: s.Source, NativeID: s.NativeID, State: s.State, StateWhy: s.StateWhy, Errors: int(s.Errors),
+		Session: s.ID, Parent: s.Parent, NativeID: s.NativeID, State: s.State, StateWhy: s.StateWhy, Errors: int(s.Errors),
 		Fingerprints: decide.Fingerprints{Settings: s.Settings, Model: s.Model, Runtime: s.Runtime, Auth: s.Auth},
 		Place:        decide.Place{Repository: s.Repository, Branch: s.Branch, Head: s.Head},
 		Context:      rewrite.Context{Used: s.ContextUsed, Limit: s.ContextLimit}, Compacted: s.Compacted,
@@ -508,7 +508,7 @@ func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (
 		if err := rows.Scan(fields...); err != nil {
 			return nil, n, err
 		}
-		if one.session.Source != 0 {
+		if one.session.Parent != 0 {
 			n.copies++
 		}
 		if !all && len(few[kinship{relation: reason.Identical}]) > 0 && bytes.Equal(one.session.Base, own) {

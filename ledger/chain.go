@@ -2,15 +2,18 @@ package ledger
 
 import (
 	"database/sql"
+	"errors"
+	"reflect"
+	"slices"
 
 	"reprise/ledger/decide"
-	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
 
-// A Chain is a chain with its sessions in the order in which they began, as a value that another book can keep. The
-// sessions have numbers from 1 on, 0 is none. The JSON names are the format of stores, and never change.
+// A Chain is a chain with sessions in the order in which they began, as a value that any book can
+// keep. The sessions have numbers; 0 is none. The JSON names are the format of stores, and never
+// change.
 type Chain struct {
 	Tool string `db:"tool,once" json:"tool"`
 	Cwd  string `db:"cwd,once" json:"cwd"`
@@ -27,12 +30,18 @@ type Chain struct {
 	Created  decide.Millis `db:"created,once" json:"created"`
 	Updated  decide.Millis `db:"updated" json:"updated"`
 	Sessions []Session     `json:"-"`
+
+	last    int64    // the highest number of a session in the book, if there are others
+	crowded bool     // another session is in use
+	other   *Session // another chain's, that a session of this one is to be a copy of
 }
 
 // A Session is a session of a Chain. A field that is missing in JSON has the zero value, which says that nothing is
 // known.
 type Session struct {
-	Parent     int64         `json:"parent,omitempty"` // the number of the session that it is a copy of
+	ID int64 `db:"id INTEGER PRIMARY KEY" json:"-"` // the number
+	// The session that it is a copy of.
+	Parent     int64         `db:"parent_id,once INTEGER" json:"parent,omitempty"`
 	NativeID   string        `db:"native_id TEXT" json:"native_id,omitempty"`
 	State      decide.State  `db:"state" json:"state"`
 	StateWhy   reason.Code   `db:"state_why" json:"state_why,omitempty"`
@@ -97,82 +106,66 @@ func (c *Chain) Consistent() bool {
 	return true
 }
 
-// A storedChain is a chain as the ledger has it. Newest and Since are numbers of the table.
+// A storedChain is a chain as the ledger has it, with those of its sessions that were read.
 type storedChain struct {
 	ID int64 `db:"id INTEGER PRIMARY KEY"`
 	Chain
+	read []Session // as they were
 }
 
 // A storedSession is a session as the ledger has it.
 type storedSession struct {
-	ID      int64 `db:"id INTEGER PRIMARY KEY"`
 	ChainID int64 `db:"chain_id,once INTEGER NOT NULL REFERENCES chains (id) ON DELETE CASCADE"`
 	Session
 	Tool   string `db:"tool,once"`
-	Format int    `db:"format,once INTEGER NOT NULL DEFAULT 1"` // the Format that it was recorded in
-	Source int64  `db:"parent_id,once INTEGER"`                 // the session that it began as a copy of
+	Format int    `db:"format,once INTEGER NOT NULL DEFAULT 1"` // the Format of the digests
 	// A stamp of the content of File: the size, or the values of a row.
-	Stamp decide.Stamp `db:"stamp TEXT"`
+	Stamp decide.Stamp `db:"stamp,once TEXT"`
 	// The kind of the store's register, "" if no store has it.
-	Shared string `db:"shared"`
+	Shared string `db:"shared,once"`
 	// Of its files, as our last run left them for a store.
 	Bundle string `db:"bundle_digest,once"`
 }
 
 var (
-	chains   = newTable[storedChain]("chains")
-	sessions = newTable[storedSession]("sessions")
+	chains        = newTable[storedChain]("chains")
+	sessions      = newTable[storedSession]("sessions")
+	sessionValues = newTable[Session]("sessions")
 )
 
-// insert writes the chain and its sessions. This process stands for the runs that have some of them.
-func (c *Chain) insert(tx *sql.Tx) error {
-	stored := storedChain{Chain: *c}
-	stored.Newest, stored.Since = 0, 0
-	chain, err := chains.put(tx, &stored)
-	if err != nil {
-		return err
+// loadChain reads the chain that a condition selects, nil for none, with a session and the source of
+// the session.
+func loadChain(tx *sql.Tx, session int64, where string, args ...any) (*storedChain, error) {
+	c, err := chains.get(tx, where, args...)
+	if c == nil {
+		return nil, err
 	}
-	ids := make([]int64, 1, 1+len(c.Sessions)) // by number
-	for _, s := range c.Sessions {
-		id, err := sessions.put(tx, &storedSession{Session: s, ChainID: chain, Tool: c.Tool, Format: Format,
-			Source: ids[s.Parent]})
-		if err == nil && s.InUse {
-			err = takeLease(tx, id, proc.This(), s.LastUsed)
+	err = c.load(tx, session)
+	return c, err
+}
+
+// load reads a session of the chain and the source, if the chain has them.
+func (c *storedChain) load(tx *sql.Tx, session int64) (err error) {
+	c.read, err = sessionValues.list(tx, "chain_id = ?1 AND (id = ?2 OR id = (SELECT parent_id "+
+		"FROM sessions WHERE id = ?2)) ORDER BY id", c.ID, session)
+	c.Sessions = slices.Clone(c.read)
+	return errors.Join(err, tx.QueryRow("SELECT "+unusedID("sessions")+" - 1").Scan(&c.last))
+}
+
+// save writes the chain and those sessions that have changed. shared is the mark of new ones.
+func (c *storedChain) save(tx *sql.Tx, shared string) (err error) {
+	for i := range c.Sessions {
+		switch s := &c.Sessions[i]; {
+		case err != nil:
+		case i >= len(c.read):
+			_, err = sessions.put(tx, &storedSession{ChainID: c.ID, Session: *s, Tool: c.Tool,
+				Format: Format, Shared: shared})
+		case !reflect.DeepEqual(*s, c.read[i]):
+			_, err = sessionValues.set(tx, s.ID, s, "")
 		}
-		if err != nil {
-			return err
-		}
-		ids = append(ids, id)
 	}
-	stored.Newest, stored.Since = ids[c.Newest], ids[c.Since]
-	_, err = chains.set(tx, chain, &stored, "")
-	return err
-}
-
-// source reads the session that a copy was made of, nil if the session is none or its source is another chain's.
-func (s *storedSession) source(tx *sql.Tx) (*storedSession, error) {
-	if s.Source == 0 {
-		return nil, nil
-	}
-	return sessions.get(tx, "id = ? AND chain_id = ?", s.Source, s.ChainID)
-}
-
-// value returns the session, nil for none.
-func (s *storedSession) value() *Session {
-	if s == nil {
-		return nil
-	}
-	return &s.Session
-}
-
-// write writes the session unless it is nil. It has a number from then on.
-func (s *storedSession) write(tx *sql.Tx) (err error) {
-	switch {
-	case s == nil:
-	case s.ID == 0:
-		s.ID, err = sessions.put(tx, s)
-	default:
-		_, err = sessions.set(tx, s.ID, s, "")
+	if err == nil {
+		_, err = chains.set(tx, c.ID, c, "")
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 
 	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 )
 
 // FactsOf reads the facts of a call from consistent chains that another book keeps, by the same statements as
@@ -19,7 +20,7 @@ func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 	memory.key = l.key
 	err = memory.transact(func(tx *sql.Tx) error {
 		for i := range chains {
-			if err := chains[i].insert(tx); err != nil {
+			if err := insert(tx, chains[i]); err != nil {
 				return err
 			}
 		}
@@ -29,4 +30,34 @@ func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 		return f, err
 	}
 	return memory.facts(c, false)
+}
+
+// insert writes a chain with its sessions. This process stands for the runs that have some of them.
+func insert(tx *sql.Tx, c Chain) (err error) {
+	stored := storedChain{Chain: Chain{}}
+	if stored.ID, err = chains.put(tx, &storedChain{Chain: c}); err != nil {
+		return err
+	}
+	if err := stored.load(tx, 0); err != nil {
+		return err
+	}
+	number := func(n int64) int64 {
+		if n == 0 {
+			return 0
+		}
+		return stored.last + n
+	}
+	c.last, c.Newest, c.Since = stored.last, number(c.Newest), number(c.Since)
+	stored.Chain, stored.Sessions = c, nil
+	for _, s := range c.Sessions {
+		s.ID, s.Parent = number(s.ID), number(s.Parent)
+		stored.Sessions = append(stored.Sessions, s)
+	}
+	err = stored.save(tx, "")
+	for _, s := range stored.Sessions {
+		if s.InUse && err == nil {
+			err = takeLease(tx, s.ID, proc.This(), s.LastUsed)
+		}
+	}
+	return err
 }

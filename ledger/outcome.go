@@ -253,13 +253,21 @@ func (e *Ending) record(tx *sql.Tx) error {
 	if e.Session == 0 {
 		return callersOwn(tx, o.Seen.ID) // of an observed call; any other has a new session
 	}
-	if err := e.recordSession(tx); err != nil {
+	chain, err := loadChain(tx, e.Session, "id = ?", e.Chain)
+	if err != nil || chain == nil || chain.at(e.Session) == nil { // it was removed
 		return err
 	}
-	if _, err := tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", o.Now, e.Chain); err != nil {
+	if err := chain.Finish(e.Session, e); err != nil {
 		return err
 	}
-	_, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", e.Session)
+	if err := chain.save(tx, ""); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("UPDATE sessions SET stamp = nullif(?, '') WHERE id = ?", o.Stamp,
+		e.Session); err != nil {
+		return err
+	}
+	_, err = tx.Exec("DELETE FROM leases WHERE session_id = ?", e.Session)
 	return err
 }
 
@@ -282,24 +290,6 @@ func (o *Outcome) sessionState() (state decide.State, why reason.Code) {
 		return state, reason.NoAnswer
 	}
 	return state, s.Outside
-}
-
-func (e *Ending) recordSession(tx *sql.Tx) error {
-	s, err := sessions.get(tx, "id = ?", e.Session)
-	if err != nil || s == nil { // its chain was removed
-		return err
-	}
-	var source *storedSession
-	if state, _ := e.Outcome.sessionState(); state != decide.Live { // a run that went well says nothing about it
-		if source, err = s.source(tx); err != nil {
-			return err
-		}
-	}
-	s.Stamp = e.Outcome.Stamp
-	if err := s.finish(e, source.value()); err != nil {
-		return err
-	}
-	return errors.Join(s.write(tx), source.write(tx))
 }
 
 // Settle records the outcomes in the spool. One that cannot be recorded although the ledger can be

@@ -182,15 +182,11 @@ func (c *Chain) IsOf(call *Call) bool {
 		c.Task == call.Task && c.Role == call.Role
 }
 
-// Begin carries out a decision in the chain, for a call of its name. from is the number of the session that the
-// decision goes on with, 0 for none. Begin returns the numbers of the call's session, and of the source if that
-// is a copy.
+// Begin carries out a decision in the chain, for a call of the name. from is the session that the
+// decision goes on with, 0 for none. Begin returns the call's session, and the source of a copy.
 func (c *Chain) Begin(call *Call, d decide.Decision, from int64) (number, source int64) {
-	crowded := slices.ContainsFunc(c.Sessions, func(s Session) bool { return s.InUse })
-	var goneOn *Session
-	if from > 0 {
-		goneOn = &c.Sessions[from-1]
-	}
+	crowded := c.crowded || slices.ContainsFunc(c.Sessions, func(s Session) bool { return s.InUse })
+	goneOn := c.at(from)
 	anew, continued := joins(&d, goneOn)
 	s := sessionFor(call, &d, goneOn)
 	if goneOn != nil && !d.Copy {
@@ -203,16 +199,22 @@ func (c *Chain) Begin(call *Call, d decide.Decision, from int64) (number, source
 	return number, source
 }
 
+// add adds a session under the next number.
 func (c *Chain) add(s Session) (number int64) {
+	s.ID = c.last
+	for i := range c.Sessions {
+		s.ID = max(s.ID, c.Sessions[i].ID)
+	}
+	s.ID++
 	c.Sessions = append(c.Sessions, s)
-	return int64(len(c.Sessions))
+	return s.ID
 }
 
 // FallBack gives up the resume of a session, which is a copy of source unless that is 0. t is the call's ticket
-// in the ledger of this machine. FallBack returns the number of the call's new session.
+// in the ledger of this machine. FallBack returns the call's new session.
 func (c *Chain) FallBack(t *Ticket, session, source int64, why reason.Code) (number int64) {
 	r := refusal{why, source != 0, t.cut}
-	c.Sessions[session-1].refuse(r, c.at(source))
+	c.at(session).refuse(r, c.at(source))
 	number = c.add(newSession(t.call))
 	c.take(number, t.call, false, r.anew(), false)
 	return number
@@ -222,16 +224,19 @@ func (c *Chain) FallBack(t *Ticket, session, source int64, why reason.Code) (num
 func (c *Chain) Finish(session int64, e *Ending) error {
 	c.ResetRoles(e.Cwd, e.Task, e.Resets)
 	c.Updated = max(c.Updated, e.Outcome.Now)
-	s := &c.Sessions[session-1]
+	s := c.at(session)
 	return s.finish(e, c.at(s.Parent))
 }
 
-// at returns a session, nil for the number 0.
+// at returns the session with a number, nil for none.
 func (c *Chain) at(number int64) *Session {
-	if number == 0 {
-		return nil
+	if i := slices.IndexFunc(c.Sessions, func(s Session) bool { return s.ID == number }); i >= 0 {
+		return &c.Sessions[i]
 	}
-	return &c.Sessions[number-1]
+	if c.other != nil && c.other.ID == number {
+		return c.other
+	}
+	return nil
 }
 
 // ResetRoles ends the chain's sessions if it has one of these roles in a task.

@@ -106,7 +106,7 @@ func TestWhereAChainBeginsAnew(t *testing.T) {
 		{fresh(reason.TooOld, ""), false, true, 1},
 	} {
 		c := NewChain(valueCall("", 0))
-		c.Sessions, c.Newest, c.Since, c.Concurrent = []Session{{InUse: test.inUse}}, 1, 1, test.concurrent
+		c.Sessions, c.Newest, c.Since, c.Concurrent = []Session{{ID: 1, InUse: test.inUse}}, 1, 1, test.concurrent
 		c.Begin(valueCall("Write it.", 1000), test.d, 0)
 		if c.Newest != 2 || c.Since != test.since || c.Concurrent != (test.concurrent || test.inUse) || c.Updated != 1000 || len(c.FirstLine) == 0 {
 			t.Errorf("%+v: %+v", test, c)
@@ -131,7 +131,7 @@ func TestARefusalEndsWhatItIsAbout(t *testing.T) {
 		{reason.RefusedUnknown, true, true, decide.Dead, decide.Live, 1},
 	} {
 		c := NewChain(valueCall("", 0))
-		c.Sessions, c.Newest, c.Since = []Session{{State: decide.Live}, {State: decide.Running, Parent: 1}}, 2, 1
+		c.Sessions, c.Newest, c.Since = []Session{{ID: 1, State: decide.Live}, {ID: 2, State: decide.Running, Parent: 1}}, 2, 1
 		source := int64(0)
 		if test.copied {
 			source = 1
@@ -141,7 +141,7 @@ func TestARefusalEndsWhatItIsAbout(t *testing.T) {
 		if number != 3 || refused.State != test.state || refused.StateWhy != test.why || refused.Errors != 1 || c.Since != test.since || c.Sessions[2].State != decide.Running {
 			t.Errorf("%+v: %+v", test, c)
 		}
-		if test.source == "" && !reflect.DeepEqual(from, Session{State: decide.Live}) || test.source != "" && (from.State != test.source || from.Errors != 1) {
+		if test.source == "" && !reflect.DeepEqual(from, Session{ID: 1, State: decide.Live}) || test.source != "" && (from.State != test.source || from.Errors != 1) {
 			t.Errorf("%+v: the source is %+v", test, from)
 		}
 	}
@@ -200,9 +200,9 @@ func TestSessionsAreKeptWhole(t *testing.T) {
 			return err
 		}
 		setFields(reflect.ValueOf(&s.Session).Elem())
-		s.Parent, s.InUse = 0, false // no columns
-		s.ID, s.Stamp, s.Shared = 0, "12", "task"
-		if err := s.write(tx); err != nil {
+		s.InUse = false // no column
+		s.Stamp, s.Shared = "12", "task"
+		if s.ID, err = sessions.put(tx, s); err != nil {
 			return err
 		}
 		read, err := sessions.get(tx, "id = ?", s.ID)

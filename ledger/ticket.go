@@ -3,7 +3,6 @@ package ledger
 import (
 	"cmp"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -78,7 +77,7 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *decide.ChainFacts) (er
 			return err
 		}
 	}
-	chain, err := chainFor(tx, c, d.Chain)
+	chain, err := chainFor(tx, c, d)
 	if err != nil {
 		return err
 	}
@@ -86,73 +85,71 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *decide.ChainFacts) (er
 	if err != nil {
 		return err
 	}
-	own := &storedSession{ChainID: chain.ID, Tool: c.Tool, Format: Format}
-	var from *storedSession
+	var from *Session
 	if d.Mode.Continues() && d.Session != 0 { // else another machine has begun it
-		if from, err = sessions.get(tx, "id = ?", d.Session); err != nil {
+		if from = chain.at(d.Session); from == nil {
+			from, err = sessionValues.get(tx, "id = ?", d.Session)
+			chain.other = from
+		}
+		if err != nil {
 			return err
 		}
 		if from == nil || t.Loan == nil && !stillHolds(d, of, from, chain, held) {
 			return ErrMoved
 		}
-		t.Totals, t.Left = from.Totals, from.LeftFiles
-		if d.Copy {
-			t.Source, t.cut = from.ID, d.ForkAt != "" && d.Reason != reason.StartedFrom
-			own.Source, own.Format = from.ID, from.Format
-		} else {
-			own = from
-		}
+		t.Totals, t.Left, t.cut = from.Totals, from.LeftFiles, d.ForkAt != "" && d.Reason != reason.StartedFrom
 	}
 	if t.Loan == nil {
 		if err := resetRoles(tx, c.Cwd, c.Task, c.Resets); err != nil {
 			return err
 		}
-	} else {
-		own.Shared = t.Loan.Kind
-	}
-	if from != nil && t.Loan == nil && from.ChainID == chain.ID && chain.hasRole(c.Cwd, c.Task, c.Resets) {
-		from.Reset = true
+		chain.ResetRoles(c.Cwd, c.Task, c.Resets)
 	}
 	t.Chain, d.Chain, t.transcript = chain.ID, chain.ID, d.Continuity.Transcript
-	anew, continued := joins(d, from.value())
-	own.Session = sessionFor(c, d, from.value())
-	return t.take(tx, chain, own, len(held) > 0, anew, continued)
+	chain.crowded = len(held) > 0
+	var goneOn int64
+	if from != nil {
+		goneOn = from.ID
+	}
+	t.Session, t.Source = chain.Begin(c, *d, goneOn)
+	return t.take(tx, chain)
 }
 
 // stillHolds reports whether the facts behind a decision are unchanged: the session is as it was
 // and free, and if only a name led to it, no other call has begun under that name.
-func stillHolds(d *decide.Decision, of *decide.ChainFacts, s *storedSession, c *storedChain, held []int64) bool {
+func stillHolds(d *decide.Decision, of *decide.ChainFacts, s *Session, c *storedChain, held []int64) bool {
 	byItself := of.Continuity.Retains() || d.Reason == reason.StartedFrom // another call might have gone on with it
 	return s.State == decide.Live && s.LastUsed == of.LastUsed && !s.Reset &&
 		(byItself || c.Newest == of.Newest && c.Concurrent == of.Concurrent) && (d.Copy || !slices.Contains(held, s.ID))
 }
 
-// chainFor returns the chain with a number, or else of the call's name, and creates it if there is none.
+// chainFor returns the chain of a decision, or else of the call's name, and creates it if there is none.
 // Another process might have created a named chain in the meantime.
-func chainFor(tx *sql.Tx, c *Call, id int64) (chain *storedChain, err error) {
-	if id != 0 {
-		chain, err = chains.get(tx, "id = ?", id)
+func chainFor(tx *sql.Tx, c *Call, d *decide.Decision) (chain *storedChain, err error) {
+	if d.Chain != 0 {
+		chain, err = loadChain(tx, d.Session, "id = ?", d.Chain)
 	} else if c.Task != "" {
-		chain, err = chains.get(tx, ofName, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role)
+		chain, err = loadChain(tx, d.Session, ofName, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role)
 	}
 	if chain == nil && err == nil {
 		chain = &storedChain{Chain: NewChain(c)}
-		chain.ID, err = chains.put(tx, chain)
+		if chain.ID, err = chains.put(tx, chain); err == nil {
+			err = chain.load(tx, 0)
+		}
 	}
 	return chain, err
 }
 
-// take makes a session the call's and the newest of its chain, and takes its lease.
-func (t *Ticket) take(tx *sql.Tx, chain *storedChain, own *storedSession, crowded, anew, continued bool) error {
-	if err := own.write(tx); err != nil {
+// take saves the chain with the call's session, and takes the lease.
+func (t *Ticket) take(tx *sql.Tx, chain *storedChain) error {
+	shared := ""
+	if t.Loan != nil {
+		shared = t.Loan.Kind
+	}
+	if err := chain.save(tx, shared); err != nil {
 		return err
 	}
-	t.Session = own.ID
-	chain.take(own.ID, t.call, crowded, anew, continued)
-	if _, err := chains.set(tx, chain.ID, chain, ""); err != nil {
-		return err
-	}
-	return takeLease(tx, own.ID, proc.This(), t.call.Now)
+	return takeLease(tx, t.Session, proc.This(), t.call.Now)
 }
 
 // FallBack implements Book. If it cannot be recorded, the session stays like one after a last run that ended
@@ -174,33 +171,15 @@ func (t *Ticket) GiveUp(why reason.Code) {
 }
 
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
-	s, err := sessions.get(tx, "id = ?", refused)
-	if s == nil {
+	chain, err := loadChain(tx, refused, "id = ?", t.Chain)
+	if chain == nil || chain.at(refused) == nil {
 		return cmp.Or(err, sql.ErrNoRows)
 	}
-	chain, err := chains.get(tx, "id = ?", t.Chain)
-	if chain == nil {
-		return cmp.Or(err, sql.ErrNoRows)
-	}
-	var source *storedSession
-	if t.Source != 0 { // else the session can be a copy, but this call has not made it
-		if source, err = s.source(tx); err != nil {
-			return err
-		}
-	}
-	r := refusal{why, t.Source != 0, t.cut}
-	s.refuse(r, source.value())
-	if err := errors.Join(s.write(tx), source.write(tx)); err != nil {
-		return err
-	}
+	t.Session = chain.FallBack(t, refused, t.Source, why)
 	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {
 		return err
 	}
-	own := &storedSession{Session: newSession(t.call), ChainID: t.Chain, Tool: t.call.Tool, Format: Format}
-	if t.Loan != nil {
-		own.Shared = t.Loan.Kind
-	}
-	if err := t.take(tx, chain, own, false, r.anew(), false); err != nil {
+	if err := t.take(tx, chain); err != nil {
 		return err
 	}
 	t.Mode, t.FellBack, t.SentBytes, t.WhyWhole = rewrite.Fresh, why, t.PromptBytes, ""
