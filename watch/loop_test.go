@@ -44,6 +44,7 @@ func play(t *testing.T, fail error, act func(s *script, r *record)) *record {
 		if err != nil {
 			t.Fatal(err)
 		}
+		r.watcher = w
 		act(s, r)
 		w.Stop()
 		if !s.closed {
@@ -83,6 +84,28 @@ func TestAFileThatNeverRests(t *testing.T) {
 		if n := len(r.all()); n < 8 {
 			t.Errorf("%d lines of 10 while the file grows", n)
 		}
+	})
+}
+
+// A relaxed watcher has no events. It goes on reading the files that have grown.
+func TestRelaxed(t *testing.T) {
+	play(t, nil, func(s *script, r *record) {
+		grow(t, r.dir+"/a.jsonl", "1\n")
+		s.event <- fsnotify.Event{Name: r.dir + "/a.jsonl", Op: fsnotify.Write}
+		time.Sleep(settle)
+		r.watcher.Relax()
+		synctest.Wait()
+		if !s.closed {
+			t.Error("the source is still open")
+		}
+		grow(t, r.dir+"/a.jsonl", "2\n")
+		put(t, r.dir+"/b.jsonl", "x\n")
+		time.Sleep(readPause)
+		synctest.Wait()
+		if got := r.all(); !slices.Equal(got, []string{"a.jsonl: 1\n", "a.jsonl: 2\n"}) {
+			t.Errorf("a relaxed watcher has read %q", got)
+		}
+		r.watcher.Relax()
 	})
 }
 

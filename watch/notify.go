@@ -50,5 +50,6 @@ func (n notify) add(dir string) error          { return n.watcher.Add(dir) }
 func (n notify) events() <-chan fsnotify.Event { return n.watcher.Events }
 func (n notify) lost() <-chan struct{}         { return n.overflow }
 
-// close does not wait: the system takes ten milliseconds to release watches.
+// close does not wait: the system takes ten milliseconds to release watches. A process that ends
+// meanwhile waits for that.
 func (n notify) close() { go n.watcher.Close() }

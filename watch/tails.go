@@ -126,10 +126,18 @@ func (ts *tails) gone(path string, removed bool) {
 	}
 }
 
-func (ts *tails) end() {
+func (ts *tails) readOn() {
 	for _, t := range ts.known {
 		if t.file != nil {
 			ts.read(t)
+		}
+	}
+}
+
+func (ts *tails) end() {
+	ts.readOn()
+	for _, t := range ts.known {
+		if t.file != nil {
 			ts.flush(t)
 			t.file.Close()
 		}

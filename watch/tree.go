@@ -30,6 +30,7 @@ type files interface {
 	// it existed before the start: record it, but pass nothing on
 	note(path string, info fs.FileInfo)
 	check(path string, info fs.FileInfo) // pass on the new part
+	readOn()                             // pass on the new parts of files that had some before
 	gone(path string, removed bool)      // it lost this name, or was removed
 	end()                                // pass on incomplete lines
 }

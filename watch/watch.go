@@ -19,6 +19,9 @@ import (
 // change, so that a file that changes constantly is checked too.
 const settle = 5 * time.Millisecond
 
+// readPause is the time between two reads of the growing files when events are no longer used.
+const readPause = 200 * time.Millisecond
+
 // A Watcher follows files until it is stopped.
 type Watcher struct {
 	trees   []*tree
@@ -26,9 +29,9 @@ type Watcher struct {
 	watched map[string]bool
 	dirty   map[string]bool // files to check
 
-	stopping chan struct{}
-	stop     func()
-	done     chan struct{}
+	relaxing, stopping chan struct{}
+	relax, stop        func() // close these channels, once
+	done               chan struct{}
 }
 
 // Start starts following files. From then on handle is called, always from one goroutine, with a
@@ -48,8 +51,9 @@ func begin(follows []rewrite.Follow, handle func(path string, data []byte), src 
 	error) {
 	w := &Watcher{
 		source: src, watched: map[string]bool{}, dirty: map[string]bool{},
-		stopping: make(chan struct{}), done: make(chan struct{}),
+		relaxing: make(chan struct{}), stopping: make(chan struct{}), done: make(chan struct{}),
 	}
+	w.relax = sync.OnceFunc(func() { close(w.relaxing) })
 	w.stop = sync.OnceFunc(func() { close(w.stopping) })
 	for _, f := range follows {
 		t, err := newTree(f, handle)
@@ -66,6 +70,11 @@ func begin(follows []rewrite.Follow, handle func(path string, data []byte), src 
 	return w, nil
 }
 
+// Relax ends the use of events. From then on the files that have grown are read now and then, and
+// all others by Stop. The system takes ten milliseconds to release watches, and would hold up the
+// end of the process by them. It can be called again.
+func (w *Watcher) Relax() { w.relax() }
+
 // Stop passes on all new lines, and ends. It can be called again.
 func (w *Watcher) Stop() {
 	w.stop()
@@ -80,7 +89,8 @@ func (w *Watcher) loop() {
 	if w.source != nil {
 		events, lost = w.source.events(), w.source.lost()
 	}
-	var settled <-chan time.Time
+	var settled, reads <-chan time.Time
+	relaxing := w.relaxing
 	for {
 		select {
 		case e, ok := <-events:
@@ -94,6 +104,12 @@ func (w *Watcher) loop() {
 		case <-settled:
 			settled = nil
 			w.checkDirty()
+		case <-relaxing:
+			relaxing, events, lost = nil, nil, nil
+			w.quit()
+			reads = time.Tick(readPause)
+		case <-reads:
+			w.readOn()
 		case <-w.stopping:
 			w.quit()
 			w.finish()
@@ -159,6 +175,13 @@ func (w *Watcher) checkDirty() {
 		}
 	}
 	clear(w.dirty)
+}
+
+// readOn reads the files that have grown before.
+func (w *Watcher) readOn() {
+	for _, t := range w.trees {
+		t.files.readOn()
+	}
 }
 
 // rescan makes up for lost events.

@@ -15,9 +15,10 @@ import (
 
 // A record is what a Watcher has handed on.
 type record struct {
-	mu  sync.Mutex
-	dir string
-	got []string
+	mu      sync.Mutex
+	dir     string
+	got     []string
+	watcher *Watcher // of play
 }
 
 func (r *record) handle(path string, data []byte) {

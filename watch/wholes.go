@@ -26,8 +26,7 @@ func newWholes(handle func(string, []byte)) *wholes {
 	return &wholes{handle, maphash.MakeSeed(), map[string]whole{}}
 }
 
-func (ws *wholes) note(path string,
-	info fs.FileInfo) {
+func (ws *wholes) note(path string, info fs.FileInfo) {
 	ws.known[path] = whole{stamp: newStamp(info)}
 }
 
@@ -61,5 +60,6 @@ func readWhole(path string) ([]byte, stamp, bool) {
 	return data, now, err == nil && len(data) <= maxWhole
 }
 
+func (ws *wholes) readOn()           {} // only the last content counts
 func (ws *wholes) gone(string, bool) {}
 func (ws *wholes) end()              {}

@@ -49,7 +49,7 @@ func (s *followerStream) End() []byte                { return []byte(strings.Joi
 func (s *followerStream) File(path string, data []byte) {
 	s.files = append(s.files, filepath.Base(path)+": "+string(data))
 	if string(data) == "go on\n" {
-		s.seen.Content = true
+		s.seen.Content, s.seen.ID = true, "x"
 	}
 }
 

@@ -190,6 +190,9 @@ func (a *Attempt) closeStreams() {
 func (a *Attempt) takeFile(f followed) {
 	a.Unbroken(func() { a.Stream.File(f.path, f.data) })
 	a.updateGate()
+	if a.named() && a.state == stateShowing { // nothing of it is urgent any more
+		a.watcher.Relax()
+	}
 }
 
 // lose closes the tool's stream when the caller's takes no more, so that the tool's next write

@@ -1,10 +1,10 @@
 // Command bench measures what the shims cost. It compares the time of a call without a shim,
 // through the least shim possible in C, and through ours; what a managed call adds, compared with a
-// plain Go program that does the same kind of work (goledger); a long answer; 64 calls at once; a
-// large ledger, and a locked one; shimctl's screens of 20,000 calls. With -scale it measures only
-// how cost grows with callers, prompt and ledger. Everything compared is measured in one run, in
-// rounds of shuffled order, in front of a tool that takes no time (c/tool.c). It needs a C
-// compiler.
+// plain Go program that does the same kind of work (goledger); a whole call of a tool of a real
+// size; a long answer; 64 calls at once; a large ledger, and a locked one; shimctl's screens of
+// 20,000 calls. With -scale it measures only how cost grows with callers, prompt and ledger.
+// Everything compared is measured in one run, in rounds of shuffled order, in front of a tool that
+// takes no time (c/tool.c). It needs a C compiler.
 //
 // Absolute times hold only for this machine at this moment: only ratios are meaningful. Least times
 // are printed, but targets are ratios of p20 and of processor time, which other work on the machine
@@ -73,7 +73,7 @@ func (o options) main() (missed int, err error) {
 	defer os.RemoveAll(dir)
 	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), shown: screenCalls,
 		costs: map[string]map[string]cost{}}
-	steps, targets := []func() error{b.starts, b.managed, b.streams, b.bursts, b.ledgers,
+	steps, targets := []func() error{b.starts, b.managed, b.whole, b.streams, b.bursts, b.ledgers,
 		b.screens}, b.targets
 	if o.scale {
 		b.shown = o.calls
@@ -336,17 +336,33 @@ func (b *bench) managed() error {
 	plain := b.plain()
 	plain.args, plain.more = streamJSON, prompts()
 	calls["goledger"] = plain
-	for name, shim := range b.shims() {
-		shim.args, shim.more, shim.env = streamJSON, prompts(), fresh
-		calls[name+", fresh"] = shim
-		shim.more, shim.env = rounds(), job
-		calls[name+", resume"] = shim
-	}
+	b.addShims(calls, streamJSON)
 	if err := b.compare("one answer", b.rounds, calls); err != nil {
 		return err
 	}
 	return expectResumes(b.ledger(""), b.rounds)
 }
+
+// addShims adds fresh and resumed calls of the shims.
+func (b *bench) addShims(calls map[string]call, args []string, env ...string) {
+	for name, shim := range b.shims() {
+		shim.args, shim.more, shim.env = args, prompts(), append(fresh, env...)
+		calls[name+", fresh"] = shim
+		shim.more, shim.env = rounds(), append(job, env...)
+		calls[name+", resume"] = shim
+	}
+}
+
+// whole compares calls of a tool of a real one's size, from start to end.
+func (b *bench) whole() error {
+	args, size := []string{"-p"}, "BENCH_REAL=1"
+	calls := map[string]call{"direct": {path: b.shim("real"), args: args, more: prompts(),
+		env: []string{size}}}
+	b.addShims(calls, args, size)
+	return b.compare(wholeTitle, max(b.rounds/6, 12), calls)
+}
+
+const wholeTitle = "a whole call of a real size"
 
 // expectResumes checks that calls whose ledger it is were resumed as intended.
 func expectResumes(path string, n int) error {
@@ -562,6 +578,10 @@ func (b *bench) targets() []target {
 		both("resumed: added, x what goledger adds", 1.65, cost{2.4, 2.4},
 			b.added("one answer", "ours, resume").over(plain)),
 		[]target{
+			{"a whole call, fresh, x direct", 1.02, 1.04,
+				b.costs[wholeTitle]["ours, fresh"].over(b.costs[wholeTitle]["direct"]).wall},
+			{"a whole call, resumed, x direct", 1.03, 1.05,
+				b.costs[wholeTitle]["ours, resume"].over(b.costs[wholeTitle]["direct"]).wall},
 			{"64 at once: added CPU, x what goledger adds", 1.5, 2.2,
 				b.added("64 at once", "ours").cpu / b.added("64 at once", "goledger").cpu},
 			{"64 at once, lost", 0, 0, float64(b.lost)},
