@@ -41,3 +41,21 @@ func TestLeastFirst(t *testing.T) {
 		}
 	}
 }
+
+func TestIsForgotten(t *testing.T) {
+	for _, tt := range []struct {
+		resumed, fresh int64
+		left           int
+		want           bool
+	}{
+		{12_370, 12_970, 2_400, true},  // claude 2.1.332: only the new part of the prompt
+		{13_049, 12_970, 2_400, false}, // the session, and a short answer
+		{12_990, 12_970, 0, true},      // the whole prompt, and nothing else
+		{14_600, 12_970, 0, false},
+		{9_100, 9_020, 2_400, false}, // there are fewer tools, and the session is there
+	} {
+		if got := IsForgotten(tt.resumed, tt.fresh, tt.left); got != tt.want {
+			t.Errorf("%d tokens, fresh %d: %v", tt.resumed, tt.fresh, got)
+		}
+	}
+}

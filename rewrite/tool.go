@@ -493,10 +493,20 @@ func CountsRequests(first int64, prompt int) bool {
 // each time, up to 2 KB; of a long session tools drop old results. The answers after the last run's
 // first request count for nothing: most can be thoughts, which are not sent again.
 func LeastFirst(first, held int64, sent int) int64 {
-	const short, most, share, dropped, bytesPerToken = 20_000, 200, 32, 2, 6
+	const short, share, dropped = 20_000, 32, 2
 	first = min(first, held) // it was compacted since
-	room := max(most, min(first, short)/share) + max(0, first-short)/dropped
-	return max(0, first-room) + int64(sent/bytesPerToken)
+	room := max(fileState, min(first, short)/share) + max(0, first-short)/dropped
+	return max(0, first-room) + int64(sent/mostBytes)
+}
+
+// fileState is how many tokens a request has more or less with the state of the files, and
+// mostBytes how many bytes of a prompt are a token at most.
+const fileState, mostBytes = 200, 6
+
+// IsForgotten reports whether the first request of a resumed run had nothing of the session: no more
+// tokens than a fresh run of the same call, without the bytes of the prompt that it left out.
+func IsForgotten(resumed, fresh int64, left int) bool {
+	return resumed+int64(left/mostBytes) <= fresh+fileState
 }
 
 // Prompt returns the tokens that a request has sent.

@@ -189,8 +189,20 @@ func (r *ran) runFresh() (*ran, error) {
 	r.Close()
 	r.input.Again(r.LateStdin)
 	r.fallBack(r.Refusal)
-	r.noteNoResume(r.Refusal)
-	return r.start(r.freshPlan())
+	fresh, err := r.start(r.freshPlan())
+	if r.Refusal != reason.Forgotten || err == nil && r.lacks(fresh) {
+		r.noteNoResume(r.Refusal)
+	}
+	return fresh, err
+}
+
+// lacks reports whether the run's first request had no more than a fresh run's, but for the part of
+// the prompt that it left out. If it had more, it was short for another reason than a lost session:
+// there are fewer tools now than in the runs before.
+func (r *ran) lacks(fresh *ran) bool {
+	short, whole := r.Stream.Seen().First, fresh.Stream.Seen().First
+	left := len(fresh.Plan.Prompt) - len(r.Plan.Prompt)
+	return short.Known && whole.Known && rewrite.IsForgotten(short.Prompt(), whole.Prompt(), left)
 }
 
 // endTrial records whether the binary accepts the plan's additions to the call. If the run failed

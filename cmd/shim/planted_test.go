@@ -73,14 +73,14 @@ exit=1
 case $mode`, "limit) error 429", "blocked) exit=0 ;;\nlimit) error 429"}, ""},
 }
 
-// rounds are the prompts of a job of three rounds, of which the later ones can be sent as deltas.
-func rounds() (prompts []string) {
+// rounds are the prompts of a job of n rounds, of which the later ones can be sent as deltas.
+func rounds(n int) (prompts []string) {
 	text := "You are the coder. Remember number 4711.\n\n## Rules\n\n"
 	for i := range 40 {
 		text += fmt.Sprintf("- Rule %d: keep functions small, and write a test for case %d.\n", i,
 			i)
 	}
-	for i := range 3 {
+	for i := range n {
 		if i > 0 {
 			text += fmt.Sprintf("\n## Rejection %d\n\nThe review says that case %d still fails.\n",
 				i, i)
@@ -103,8 +103,8 @@ func TestPlantedClaudes(t *testing.T) {
 		for _, format := range []string{"text", "json", "stream-json"} {
 			t.Run(planted.name+", "+format, func(t *testing.T) {
 				t.Parallel()
-				direct, shimmed := playRounds(t, script, format, false),
-					playRounds(t, script, format, true)
+				direct, shimmed := playRounds(t, 3, script, format, false),
+					playRounds(t, 3, script, format, true)
 				for i := range direct {
 					if direct[i].shown != shimmed[i].shown {
 						t.Errorf("round %d: %s\nwithout the shim: %s", i+1, shimmed[i].shown,
@@ -123,6 +123,28 @@ func TestPlantedClaudes(t *testing.T) {
 	}
 }
 
+// A tool's first request can be shorter than before for another reason than a lost session. The run
+// is dropped, but counts for nothing against the tool.
+func TestShrinkingRequests(t *testing.T) {
+	fake, err := os.ReadFile("../../testdata/fake/claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := strings.Replace(grown.Replace(string(fake)), "asked=$((3000 +",
+		"asked=$((3000 + 1500 * (n < 4 ? 2 - n / 2 : 0) +", 1)
+	for _, format := range []string{"text", "json", "stream-json"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			played := playRounds(t, 4, script, format, true)
+			for i, round := range played {
+				if want := i == 3; round.resumed != want {
+					t.Errorf("round %d: resumed %v, with %q", i+1, round.resumed, round.args)
+				}
+			}
+		})
+	}
+}
+
 // A playedRound is one call of a job.
 type playedRound struct {
 	shown   string // exit status, stdout and stderr, but for IDs
@@ -133,11 +155,11 @@ type playedRound struct {
 
 var ids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// playRounds plays a job's three rounds in a home of its own.
-func playRounds(t *testing.T, script, format string, shim bool) (played []playedRound) {
+// playRounds plays a job's rounds in a home of its own.
+func playRounds(t *testing.T, n int, script, format string, shim bool) (played []playedRound) {
 	t.Helper()
 	var dir string
-	for _, prompt := range rounds() {
+	for _, prompt := range rounds(n) {
 		args := []string{"-p", "--output-format", format}
 		if format == "stream-json" {
 			args = append(args, "--verbose")
