@@ -35,7 +35,7 @@ func Missed(t Tool, in Input, r reason.Code) bool {
 		return !in.StdinTTY && !d.IsNested(in.Env)
 	case reason.CallerSession, reason.OptedOut, reason.UnknownOption, reason.UnmanagedOption,
 		reason.BadUsage, reason.SlashCommand, reason.MessageContent, reason.StdinOpen,
-		reason.StdinTooBig, reason.StdoutGone,
+		reason.StdinTooBig, reason.StdoutGone, reason.OpenPipe,
 		reason.Wrapper, reason.VerboseSetting, reason.HookSetting, reason.Unreadable,
 		reason.NoResume, reason.AddedRefused, reason.ConfigMistake, reason.Fault:
 	default:

@@ -503,8 +503,8 @@ func LeastFirst(first, held int64, sent int) int64 {
 // mostBytes how many bytes of a prompt are a token at most.
 const fileState, mostBytes = 200, 6
 
-// IsForgotten reports whether the first request of a resumed run had nothing of the session: no more
-// tokens than a fresh run of the same call, without the bytes of the prompt that it left out.
+// IsForgotten reports whether the first request of a resumed run had nothing of the session: no
+// more tokens than a fresh run of the same call, without the bytes of the prompt that it left out.
 func IsForgotten(resumed, fresh int64, left int) bool {
 	return resumed+int64(left/mostBytes) <= fresh+fileState
 }

@@ -2,6 +2,9 @@ package shim
 
 import (
 	"os"
+	"slices"
+
+	"reprise/shim/supervise"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,4 +38,47 @@ func spare(n int) bool {
 		unix.Close(fd)
 	}
 	return len(got) == n
+}
+
+// leavesPipe reports whether the tool inherits a pipe, besides the streams, that it could read: the
+// caller can pass a key in it. A second run of the tool would find it empty.
+func (a *asked) leavesPipe() bool {
+	var streams []unix.Stat_t
+	for _, f := range []*os.File{a.env.Stdin, a.env.Stdout, a.env.Stderr} {
+		var stream unix.Stat_t
+		if unix.Fstat(int(f.Fd()), &stream) == nil {
+			streams = append(streams, stream)
+		}
+	}
+	return slices.ContainsFunc(supervise.Inherited(), func(fd int) bool {
+		var file unix.Stat_t
+		if unix.Fstat(fd, &file) != nil || !isPipe(fd, &file) {
+			return false
+		}
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(poll, 0)
+		atEnd := err == nil && n == 1 && poll[0].Revents == unix.POLLHUP
+		return !atEnd && !slices.ContainsFunc(streams, func(stream unix.Stat_t) bool {
+			return stream.Ino == file.Ino && stream.Dev == file.Dev
+		})
+	})
+}
+
+// isPipe reports whether a descriptor is a pipe's reading end or a local socket's, or a file
+// without a name, as a shell makes for <<END.
+func isPipe(fd int, file *unix.Stat_t) bool {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	reads := err == nil && flags&unix.O_ACCMODE != unix.O_WRONLY
+	switch file.Mode & unix.S_IFMT {
+	case unix.S_IFIFO:
+		return reads
+	case unix.S_IFREG:
+		return reads && file.Nlink == 0
+	case unix.S_IFSOCK:
+		address, err := unix.Getsockname(fd)
+		listens, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN)
+		_, local := address.(*unix.SockaddrUnix)
+		return err == nil && local && listens == 0
+	}
+	return false
 }

@@ -115,6 +115,9 @@ func (f *found) readSettings() error {
 		if err := f.checkFiles(); err != nil {
 			return err
 		}
+		if f.leavesPipe() {
+			return passFor(reason.OpenPipe)
+		}
 		f.line = f.tool.ResolveWithEnv(f.line, f.hostEnv())
 	}
 	if f.line.Mode == rewrite.Passthrough {

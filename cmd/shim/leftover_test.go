@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"reprise/test/toolbox"
@@ -58,5 +60,43 @@ func TestLeftoversOfObservedResumes(t *testing.T) {
 		if _, err := os.Stat(session); err != nil {
 			t.Errorf("--resume %s: %v", resume, err)
 		}
+	}
+}
+
+// A key that the caller passes in a pipe reaches the tool, which can read it once: such a call is
+// never one that is run twice.
+func TestInheritedPipe(t *testing.T) {
+	fake, err := os.ReadFile("../../testdata/fake/claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// This wrapper's tool reads the key first.
+	cmd := shimmed(t, "read -r key <&3\nprintf '%s ' \"$key\" >>$DIR/keys\n"+string(fake))
+	for i, prompt := range rounds(2) {
+		reader, writer, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(writer, "key")
+		writer.Close()
+		call := *cmd
+		call.Env = append(slices.Clip(cmd.Env), "FAKE="+filepath.Join(cmd.Dir, "fake"),
+			"REPRISE_TASK=t", "REPRISE_ROLE=r")
+		call.Args = []string{"claude", "-p", prompt}
+		call.ExtraFiles = []*os.File{reader}
+		if i == 1 { // the tool refuses to resume
+			if err := os.WriteFile(filepath.Join(cmd.Dir, "fake", "mode"), []byte("refuse"),
+				0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out, err := call.CombinedOutput(); err != nil {
+			t.Errorf("round %d: %v: %s", i+1, err, out)
+		}
+		reader.Close()
+	}
+	keys, err := os.ReadFile(filepath.Join(cmd.Dir, "keys"))
+	if string(keys) != "key key " {
+		t.Errorf("the tool has read %q, %v", keys, err)
 	}
 }

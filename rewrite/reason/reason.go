@@ -23,6 +23,7 @@ const (
 	StdinOpen       Code = "stdin_open"
 	StdinTooBig     Code = "stdin_large"
 	StdoutGone      Code = "stdout_gone"
+	OpenPipe        Code = "open_pipe"
 	Wrapper         Code = "wrapper"
 	VerboseSetting  Code = "verbose_set"
 	Unreadable      Code = "unreadable"

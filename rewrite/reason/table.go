@@ -302,6 +302,11 @@ var Table = []Explanation{
 	{Code: StdoutGone, Class: ClassOurLimit,
 		Meaning: "stdout is closed, or its reader is gone",
 		Advice:  "Have the caller read the output"},
+	{Code: OpenPipe, Class: ClassOurLimit,
+		Meaning: "besides stdin the tool inherits a pipe, and a second run after a refused " +
+			"resume would find it empty",
+		Advice: "Close the descriptor for the call, as in claude -p ... 3<&-, if the tool does " +
+			"not need it; pass a key in a variable or a file"},
 	{Code: Wrapper, Class: ClassOurLimit,
 		Meaning: "the program behind the shim is a script that minds the number or places of " +
 			"its arguments, or can run the tool several times",
