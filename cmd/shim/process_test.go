@@ -433,6 +433,7 @@ func TestWhatCannotStart(t *testing.T) {
 		"CRLF":                     {"#!/bin/sh\r\necho bad\r\n", 127},
 		"interpreter below a file": {"#!/etc/passwd/sh\necho bad\n", 127},
 		"interpreter without x":    {"#!/etc/passwd\necho bad\n", 126},
+		"another machine's":        {"\x7fELF\x02\x01\x01\x00\necho bad\n", 126},
 	} {
 		for _, args := range [][]string{{"mcp"}, {"-p", "hi"},
 			{"-p", "hi", "--output-format", "stream-json", "--verbose"}} {

@@ -46,13 +46,18 @@ func (s *Search) Become(environ []string, stdin *os.File) int {
 
 // passedOver reports whether execvp would try the next program on PATH after this error of an exec.
 func passedOver(err error) bool {
-	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ESTALE) || errors.Is(err, unix.EACCES)
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ESTALE) || mustNotRun(err)
+}
+
+// mustNotRun reports whether a program is there that the system refuses to run.
+func mustNotRun(err error) bool {
+	return errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOEXEC)
 }
 
 // passOver has Program return the next program. Like execvp, the shim reports that a program was
 // there if one must not be run.
 func (s *Search) passOver(p Program, err error) {
-	if !errors.Is(s.unstarted, unix.EACCES) {
+	if !mustNotRun(s.unstarted) {
 		s.unstarted = fmt.Errorf("%s: %w", p.Path, err)
 	}
 	s.skip += "," + p.ID
@@ -63,7 +68,7 @@ func (s *Search) passOver(p Program, err error) {
 // only if that fails.
 func execOrSh(path string, args, environ []string) error {
 	err := unix.Exec(path, args, environ)
-	if errors.Is(err, unix.ENOEXEC) {
+	if errors.Is(err, unix.ENOEXEC) && front.IsScript(path) {
 		err = unix.Exec("/bin/sh", append([]string{"sh", path}, args[1:]...), environ)
 	}
 	return err
@@ -83,7 +88,7 @@ func (s *Search) CannotRun(err error) int {
 		return supervise.CannotRun
 	}
 	fmt.Fprintf(s.Stderr, "reprise: %s: %v\n", s.Name, err)
-	if err == s.unstarted && !errors.Is(err, unix.EACCES) {
+	if err == s.unstarted && !mustNotRun(err) {
 		return exitNotFound
 	}
 	return supervise.CannotRun

@@ -418,12 +418,28 @@ bool reprise_find(const char *name, const char *configured, const char *path, co
 
 // --- becoming ---
 
+// reprise_is_script reports whether a shell takes a file without "#!" for a script: no NUL is in its first line. It can
+// also be a program for another machine.
+bool reprise_is_script(const char *path)
+{
+	char head[128];
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ssize_t n = read(fd, head, sizeof head);
+	const char *line = n > 0 ? memchr(head, '\n', n) : NULL;
+	close(fd);
+	return n <= 0 || !memchr(head, 0, line ? line - head : n);
+}
+
 // exec_or_sh runs a program, or like a shell a script without "#!". It returns only if that fails.
 static void exec_or_sh(const char *path, int argc, char **argv, char **envp)
 {
 	char *script[argc + 2];
 	execve(path, argv, envp);
 	if (errno != ENOEXEC)
+		return;
+	bool is_script = reprise_is_script(path);
+	errno = ENOEXEC;
+	if (!is_script)
 		return;
 	script[0] = "sh";
 	script[1] = (char *)path;
@@ -471,7 +487,7 @@ static void run(const struct reprise_start *s, const struct reprise_guard *guard
 // passed_over reports whether execvp would try the next program after this error of an exec.
 static bool passed_over(int error)
 {
-	return error == ENOENT || error == ENOTDIR || error == ESTALE || error == EACCES;
+	return error == ENOENT || error == ENOTDIR || error == ESTALE || error == EACCES || error == ENOEXEC;
 }
 
 // become becomes the real binary, the first that starts. It returns if there is none or it cannot be run; Go then fails

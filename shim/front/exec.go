@@ -94,3 +94,11 @@ func AccountHome() string {
 	}
 	return C.GoString(&home[0])
 }
+
+// IsScript reports whether a shell takes a file that the system cannot run for a script. See
+// reprise_is_script.
+func IsScript(path string) bool {
+	text := C.CString(path)
+	defer C.free(unsafe.Pointer(text))
+	return bool(C.reprise_is_script(text))
+}

@@ -59,5 +59,6 @@ const char *reprise_path(char **envp);
 bool reprise_identify(const char *path, char id[REPRISE_ID_SIZE]);
 bool reprise_self(char id[REPRISE_ID_SIZE]);
 bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, bool again, struct reprise_target *found);
+bool reprise_is_script(const char *path);
 
 #endif

@@ -38,7 +38,7 @@ func start(path string, args, environ []string, files [3]*os.File, relaunches bo
 	// which Go does not end either.
 	defer runtime.UnlockOSThread()
 	pid, err := spawn(path, args, environ, files)
-	if errors.Is(err, syscall.ENOEXEC) {
+	if errors.Is(err, syscall.ENOEXEC) && front.IsScript(path) {
 		pid, err = spawn("/bin/sh", append([]string{"sh", path}, args[1:]...), environ, files)
 	}
 	if err != nil {
