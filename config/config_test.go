@@ -29,7 +29,6 @@ func TestParse(t *testing.T) {
 		{"identical", `identical = "resume"`, func(c *Config) { c.ResumeSame = true }},
 		{"unrelated", `unrelated = "resume"`, func(c *Config) { c.Unrelated = true }},
 		{"delta", `delta = "off"`, func(c *Config) { c.WholePrompt = true }},
-		{"copies", `copies = "off"`, func(c *Config) { c.NoCopies = true }},
 		{"busy", `busy = "fork"`, func(*Config) {}},
 		{"fresh", `busy = "fresh"`, func(c *Config) { c.Busy = BusyFresh }},
 		{"wait", "busy = \"wait\"", func(c *Config) { c.Busy = BusyWait }},

@@ -51,8 +51,8 @@ type variable struct {
 
 // reset is the event that ends the chain of a role, which can differ from the call's.
 type reset struct {
-	prompt, answer []*pattern
-	role           string // "": the call's own
+	answer []*pattern
+	role   string // "": the call's own
 }
 
 // A Subject is everything about a call that rules read.
@@ -126,9 +126,10 @@ func (r *Rule) match(s Subject) (Match, bool) {
 	m.addRoleText(s)
 	m.takeNames(s.Env)
 	m.deriveRole(s)
-	m.Fresh = anyIn(r.freshWhen, ends(s.Prompt)) || m.Task != "" && asksForReset(s.Prompt)
-	if anyIn(r.reset.prompt, ends(s.Prompt)) {
-		m.resets(m.resetRole())
+	ended := anyIn(r.freshWhen, ends(s.Prompt))
+	m.Fresh = ended || m.Task != "" && asksForReset(s.Prompt)
+	if ended && r.reset.role != "" {
+		m.resets(r.reset.role)
 	}
 	return m, true
 }

@@ -27,10 +27,10 @@ func ruleSettings(r *Rule, home string, variables []string) []setting {
 		{"keep", "", patterns(&r.keep, matching)},
 		{"fresh_when", "", patterns(&r.freshWhen, matching)},
 		{"reset_when.answer", "", patterns(&r.reset.answer, matching)},
-		{"reset_when.prompt", "", patterns(&r.reset.prompt, matching)},
 		{"reset_when.role", "", text(&r.reset.role)},
 		{"never", "", boolean(&r.Never)},
 		{"strict", "", boolean(&r.Strict)},
+		{"copies", "", either(&r.NoCopies, "auto", "off")},
 		{"env", "", value{form: form{kind: "object"}, set: environmentTable}},
 	}
 	for _, name := range variables {

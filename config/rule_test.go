@@ -94,10 +94,9 @@ func TestMatch(t *testing.T) {
 		{"fresh_when, at the end", `fresh_when = 'start over'`, func(s *Subject) {
 			s.Prompt = strings.Repeat("x\n", window) + "start over"
 		}, Match{Fresh: true, Scope: "r"}},
-		{"reset_when", "reset_when.prompt = 'Round'\nreset_when.role = \"Coder\"", nil,
-			Match{Resets: []string{"Coder"}, Scope: "r"}},
-		{"reset_when, its own", "reset_when.prompt = 'Round'", nil, Match{Fresh: true, Scope: "r"}},
-		{"reset_when, its own by name", "reset_when.prompt = 'Round'\nreset_when.role = \"c\"",
+		{"fresh_when, another role too", "fresh_when = 'Round'\nreset_when.role = \"Coder\"", nil,
+			Match{Fresh: true, Resets: []string{"Coder"}, Scope: "r"}},
+		{"fresh_when, its own by name", "fresh_when = 'Round'\nreset_when.role = \"c\"",
 			set("REPRISE_ROLE=C"), Match{Role: "C", Fresh: true, Scope: "r"}},
 	}
 	for _, c := range cases {
@@ -307,8 +306,8 @@ func TestRuleMistakes(t *testing.T) {
 		{"reset_when is no table", "[[rule]]\nname = \"b\"\nreset_when = 'x'",
 			`c.toml:3: rule.reset_when: must be a table`,
 			"write [rule.reset_when] on a line of its own"},
-		{"reset_when", "[[rule]]\nname = \"b\"\nreset_when.output = 'x'",
-			`c.toml:3: rule.reset_when.output: unknown key`, `did you mean "reset_when.prompt"`},
+		{"reset_when", "[[rule]]\nname = \"b\"\nreset_when.roles = 'x'",
+			`c.toml:3: rule.reset_when.roles: unknown key`, `did you mean "reset_when.role"`},
 		{"tool", "[[rule]]\nname = \"b\"\ntool = \"cladue\"",
 			`c.toml:3: rule.tool: "cladue" is not a tool`,
 			"one of " + strings.Join(rewrite.Names, ", ")},
@@ -443,7 +442,7 @@ func TestRoleText(t *testing.T) {
 name = "r"
 prompt = '^(?P<role>\w+) (?P<task>t\d)'
 role_text = ['(?s)\nRules:(.*)\nWork:', '\nTone: (\w+) (\w+)']
-reset_when.prompt = 'begin anew'
+fresh_when = 'begin anew'
 reset_when.role = "reviewer"
 `, "/h")
 	if err != nil {
@@ -515,7 +514,7 @@ func FuzzRules(f *testing.F) {
 	for _, rule := range []string{"", "task = \"t\"", "prompt = ['(?m)^Task: (?P<task>.+)$']",
 		"cwd = \"**/x\"\ntool = \"codex\"",
 		"never = true", "argv = [\"--agent (?P<role>\\\\w+)\"]\nkeep = [\"STATUS\"]",
-		"fresh_when = [\"again\"]\nreset_when = {prompt = [\"x\"]}",
+		"fresh_when = [\"again\"]\nreset_when = {answer = [\"x\"]}",
 		"delta = \"off\"\nttl = \"1m\"", "env = {A = \"(?P<task>.*)\"}"} {
 		f.Add("[[rule]]\nname = \"r\"\n"+rule, "Task: one  more\n\nSTATUS: again", "/home/u/x")
 	}

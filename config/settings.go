@@ -56,7 +56,7 @@ func settings(c *Config, home string) []setting {
 }
 
 // ruledKeys are the keys of a policy that a rule can have too.
-var ruledKeys = []string{"ttl", "identical", "unrelated", "copies"}
+var ruledKeys = []string{"ttl", "identical", "unrelated"}
 
 // IsRuled reports whether a rule can have a key of the file too.
 func IsRuled(key string) bool { return slices.Contains(ruledKeys, key) }
@@ -75,8 +75,6 @@ func policySettings(p *Policy) []setting {
 			either(&p.Unrelated, "fresh", "resume")},
 		{"delta", "auto: a resumed session is sent only what is new, if that pays; or off",
 			either(&p.WholePrompt, "auto", "off")},
-		{"copies", "auto: a session is resumed in a copy where the tool can; or off, for claude",
-			either(&p.NoCopies, "auto", "off")},
 		{"busy", "what happens if another process uses the session: fresh, fork or wait",
 			oneOf(&p.Busy, BusyFresh, BusyFork, BusyWait)},
 		{"dearer", "what happens to calls whose resumes cost more than fresh runs: fresh or resume",

@@ -109,7 +109,7 @@ type wanted struct {
 	shape, model string // "" for all
 	sameText     bool   // see standin.Options
 	backends     int    // see standin.Options
-	copies       string // see the configuration
+	copies       string // of a rule for all calls
 }
 
 func (o wanted) run() error {
@@ -191,7 +191,11 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 		return c, err
 	}
 	defer w.Close()
-	if err := w.Configure(fmt.Sprintf("copies = %q\n", o.copies) + s.config); err != nil {
+	rule := fmt.Sprintf("[[rule]]\nname = 'gateway'\ncopies = %q\n", o.copies)
+	if o.copies == "auto" {
+		rule = ""
+	}
+	if err := w.Configure(s.config + rule); err != nil {
 		return c, err
 	}
 	ids := []string{"0a1b2c3d", "1b2c3d4e"}

@@ -62,26 +62,30 @@ func lines(text string) (list []string) {
 }
 
 // Replace writes a file as a whole or not at all. A file that exists keeps the permissions and the
-// owner, a link stays one. It writes into anything but a regular file, such as /dev/stdout.
+// owner, a link stays one. It writes into anything but a regular file, such as /dev/stdout. No error
+// names the file.
 func Replace(path string, mode fs.FileMode, text []byte) error {
+	var named *fs.PathError
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
 		return errors.New("is a directory")
 	}
 	if err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = f.Write(text)
+			err = errors.Join(err, f.Close())
 		}
-		_, err = f.Write(text)
-		return errors.Join(err, f.Close())
+		if errors.As(err, &named) {
+			return named.Err
+		}
+		return err
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
 	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
 		renameio.WithStaticPermissions(mode), renameio.WithExistingPermissions())
-	var named *fs.PathError
 	if errors.As(err, &named) {
 		return named.Err // without the temporary name
 	}
