@@ -70,6 +70,7 @@ func caller() {
 	flag.StringVar(&c.raw, "raw", "", "a `file` whose lines are sent before the first message")
 	flag.StringVar(&c.hold, "hold", "", "keep stdin open until this `file` exists")
 	flag.StringVar(&c.session, "session", "", "the session `ID` in each message")
+	flag.StringVar(&c.chosen, "id", "", "the `ID` of the new session")
 	flag.BoolVar(&c.long, "long", false,
 		"put a long specification before each message, and paragraphs in the place of |")
 	together := flag.Bool("together", false, "send all messages at once")
@@ -81,7 +82,7 @@ func caller() {
 
 type sdk struct {
 	waits, hooks, silent, long bool
-	raw, session, hold         string
+	raw, session, chosen, hold string
 
 	in    *os.File
 	out   *bufio.Scanner
@@ -91,6 +92,9 @@ type sdk struct {
 func (c *sdk) run(messages []string, together bool) error {
 	cmd := exec.Command("claude", "--output-format", "stream-json", "--verbose", "--input-format",
 		"stream-json")
+	if c.chosen != "" {
+		cmd.Args = append(cmd.Args, "--session-id", c.chosen)
+	}
 	cmd.Stderr = os.Stderr
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -275,6 +279,9 @@ func (t *talker) start() {
 		if !slices.Contains(args, "--fork-session") {
 			t.id = t.from
 		}
+	}
+	if i := slices.Index(args, "--session-id"); i >= 0 {
+		t.id = args[i+1]
 	}
 }
 

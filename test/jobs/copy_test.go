@@ -1,7 +1,11 @@
 package jobs
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,20 +134,41 @@ func TestEachCallHasItsOwnSession(t *testing.T) {
 }
 
 // A caller that chooses the ID of each new session finds it where it would without the shim, and
-// goes on in it by itself.
+// goes on in it by itself. It can also speak stream-json, at once or after the answer to initialize.
 func TestCallersOwnIDs(t *testing.T) {
 	ids := []string{"11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"}
-	each(t, formats, func(t *testing.T, format string, answer reader) {
+	events := "--output-format|stream-json|--verbose"
+	forms := maps.Clone(formats)
+	forms["--input-format|stream-json|"+events] = formats[events]
+	forms["--input-format|stream-json|--replay-user-messages|"+events] = formats[events]
+	each(t, forms, func(t *testing.T, format string, answer reader) {
 		var shown [2][]string
 		for i, shim := range []bool{false, true} {
 			w := newWorld(t, "claude", shim)
-			args := list("-p|--session-id")
 			of := func(id, prompt string) result {
-				all := append(args[:2:2], id, prompt)
+				c := harness.Call{Args: []string{"-p", "--session-id", id}}
 				if format != "" {
-					all = append(all, list(format)...)
+					c.Args = append(c.Args, list(format)...)
 				}
-				return w.call(all...)
+				switch {
+				case strings.Contains(format, "--replay"):
+					c.Talk = func(in io.WriteCloser, out io.Reader) {
+						io.WriteString(in, `{"type":"control_request","request_id":"r1",`+
+							`"request":{"subtype":"initialize"}}`+"\n")
+						lines := bufio.NewReader(out)
+						_, err := lines.ReadString('\n')
+						if err == nil {
+							io.WriteString(in, userFrame(prompt))
+						}
+						in.Close()
+						io.Copy(io.Discard, lines)
+					}
+				case strings.Contains(format, "--input"):
+					c.Stdin = userFrame(prompt)
+				default:
+					c.Args = append(c.Args, prompt)
+				}
+				return w.run(w.Tool, c)
 			}
 			of(ids[0], round())
 			if shim {
@@ -152,7 +177,9 @@ func TestCallersOwnIDs(t *testing.T) {
 			}
 			r := of(ids[1], round("what number was it?"))
 			if shim {
-				w.sentOnlyNews(r, 2, []string{"what number was it?"})
+				if !strings.Contains(format, "--replay") { // which shows the caller its whole prompt
+					w.sentOnlyNews(r, 2, []string{"what number was it?"})
+				}
 				if got := answer(t, r.Stdout); got != "4711" {
 					t.Errorf("answer %q", got)
 				}
@@ -174,6 +201,13 @@ func TestCallersOwnIDs(t *testing.T) {
 			t.Errorf("without the shim:\n%q\nwith it:\n%q", shown[0], shown[1])
 		}
 	})
+}
+
+// userFrame is a user's message as a line of stream-json.
+func userFrame(text string) string {
+	raw, _ := json.Marshal(text)
+	return `{"type":"user","session_id":"","parent_tool_use_id":null,` +
+		`"message":{"role":"user","content":` + string(raw) + "}}\n"
 }
 
 // A run that is ended leaves its source to go on from.

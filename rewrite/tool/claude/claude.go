@@ -171,9 +171,7 @@ func (c claude) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := c.NewCall(in)
 	p := grammar.Commander(in.Args, options.With(in.Learned))
 	read(&call, p, in)
-	if call.Stdin != rewrite.StdinFrames {
-		call.ChosenID = takeChosen(&p)
-	}
+	call.ChosenID = takeChosen(&p)
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		call.SettingsFiles = settingsFiles(call, in.Env)

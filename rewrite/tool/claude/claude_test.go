@@ -651,6 +651,8 @@ func TestParseConversation(t *testing.T) {
 		{stream + "--resume x", rewrite.Observe, reason.CallerSession},
 		{stream + "--continue", rewrite.Observe, reason.CallerSession},
 		{stream + "--session-id=x", rewrite.Observe, reason.CallerSession},
+		{stream + "--session-id " + tooltest.SomeID, rewrite.Fresh, ""},
+		{stream + "--resume x --session-id " + tooltest.SomeID, rewrite.Observe, reason.CallerSession},
 		{stream + "--no-session-persistence", rewrite.Passthrough, reason.OptedOut},
 		{stream + "--session-mirror", rewrite.Passthrough, reason.UnknownOption},
 		{stream + "hi", rewrite.Passthrough, reason.UnmanagedOption},
