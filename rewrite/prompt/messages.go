@@ -2,7 +2,9 @@ package prompt
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // A message is a turn of a conversation that a prompt contains as JSON.
@@ -10,6 +12,7 @@ type message struct {
 	speaker speaker
 	label   string
 	text    string // the name on a separate line, then the text
+	more    bool   // it has parts that are no text
 }
 
 // The names of the fields that hold the speaker and the text.
@@ -84,10 +87,19 @@ func readMessages(text string, at int) (blocks []block, rest string) {
 		if m == nil {
 			return nil, ""
 		}
+		if toolPart().Match(one) {
+			m.speaker = toolOutput
+		}
 		blocks = append(blocks, block{text: string(one), at: at, message: m})
 	}
 	return blocks, text[decoder.InputOffset():]
 }
+
+// toolPart matches a JSON string that is the name of a tool's call or result: "tool_use",
+// "functionResponse". Such a string within a text has backslashes.
+var toolPart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:tool|function)[A-Za-z_]*"`)
+})
 
 // unfold returns the messages of a conversation: the elements of an array; those of an array in an
 // object, with the object's other fields as the frame; or the object itself. It does not check that
@@ -112,44 +124,41 @@ func unfold(value json.RawMessage) (frame string, messages []json.RawMessage) {
 
 // parseMessage parses one message; it returns nil if the object is none.
 func parseMessage(fields map[string]json.RawMessage) *message {
-	who, ok := firstText(fields, speakerKeys)
+	who, _, ok := firstText(fields, speakerKeys)
 	if !ok {
 		return nil
 	}
-	said, ok := firstText(fields, contentKeys)
+	said, more, ok := firstText(fields, contentKeys)
 	if !ok {
 		return nil
 	}
 	kind := speakerNamed(strings.ToLower(who))
-	if strings.Contains(string(fields["content"]), `"tool_result"`) {
-		kind = toolOutput
-	}
 	if kind == noTurn {
 		kind = unknownName
 	}
-	return &message{speaker: kind, label: normalLabel(who), text: who + "\n" + said}
+	return &message{speaker: kind, label: normalLabel(who), text: who + "\n" + said,
+		more: more}
 }
 
 // firstText returns the first of the fields that holds text: a string, or a list of parts with a
-// text each.
-func firstText(fields map[string]json.RawMessage, keys []string) (string, bool) {
+// text each. more reports that the list has other parts.
+func firstText(fields map[string]json.RawMessage, keys []string) (text string, more, ok bool) {
 	for _, key := range keys {
-		var text string
 		var parts []map[string]json.RawMessage
 		value, ok := fields[key]
 		switch {
 		case !ok:
 		case json.Unmarshal(value, &text) == nil:
-			return text, true
+			return text, false, true
 		case json.Unmarshal(value, &parts) == nil && len(parts) > 0:
 			var all []string
 			for _, part := range parts {
-				if text, ok := firstText(part, []string{"text"}); ok {
+				if text, _, ok := firstText(part, []string{"text"}); ok {
 					all = append(all, text)
 				}
 			}
-			return strings.Join(all, "\n"), true
+			return strings.Join(all, "\n"), len(all) < len(parts), true
 		}
 	}
-	return "", false
+	return "", false, false
 }

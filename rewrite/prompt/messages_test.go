@@ -82,6 +82,41 @@ func TestReadMessages(t *testing.T) {
 	}
 }
 
+// No run is known to have made a tool's call, or to have given the result, that a message has.
+func TestToolsInMessages(t *testing.T) {
+	const question = `{"role": "user", "content": "one"}`
+	const answer = "The totals are computed when an item is added, and the tests pass."
+	for _, parts := range []string{
+		`{"role": "assistant", "content": "%s", "tool_calls": []}`,
+		`{"role": "assistant", "content": "%s", "function_call": {"name": "ls"}}`,
+		`{"role": "assistant", "content": [{"type": "text", "text": "%s"}, {"type": "tool_use"}]}`,
+		`{"role": "model", "parts": [{"text": "%s"}, {"functionCall": {"name": "ls"}}]}`,
+		`{"role": "assistant", "content": "%s"}, {"role": "tool", "content": "3"}`,
+		`{"role": "assistant", "content": "%s"}, {"role": "function", "content": "3"}`,
+		`{"role": "assistant", "content": "%s"}, {"role": "user", "content": [{"type":"tool_result"}]}`,
+		`{"role": "model", "parts": [{"text": "%s"}]}, {"role": "user", "parts": [{"functionResponse": {"name": "ls"}}]}`,
+		`{"role": "assistant", "content": "%s"}, {"role": "user", "type": "tool_output", "content": "3"}`,
+	} {
+		for _, lines := range []bool{false, true} {
+			list := "[" + question + ", " + fmt.Sprintf(parts, answer) + `, {"role": "user", "content": "two"}]`
+			first := "Answer as JSON.\n\n[" + question + "]"
+			if lines {
+				list = strings.ReplaceAll(strings.Trim(list, "[]"), "}, {\"role", "}\n{\"role")
+				first = strings.NewReplacer("[", "", "]", "").Replace(first)
+			}
+			c := compare(first, "Answer as JSON.\n\n"+list, answer)
+			if c.Relation != reason.HistoryEdited || c.Evidence.Transcript {
+				t.Errorf("%s: %s, transcript %t", list, c.Relation, c.Evidence.Transcript)
+			}
+		}
+	}
+	c := compare("Answer as JSON.\n\n["+question+"]", "Answer as JSON.\n\n["+question+
+		`, {"role": "assistant", "content": "first"}, {"role": "user", "content": "is \"tool_use\" right?"}]`, "first")
+	if c.Relation != reason.Extends || !c.Evidence.Transcript {
+		t.Errorf("a text about tools: %s", c.Relation)
+	}
+}
+
 // A conversation in JSON goes on although its frame and its layout change.
 func TestMessagesGoOn(t *testing.T) {
 	turn := func(role, text string) string {
@@ -106,6 +141,13 @@ func TestMessagesGoOn(t *testing.T) {
 		"a result behind": {"Answer as JSON.\n\n[" + turn("user", "one") + ", " +
 			turn("assistant", "first") + `, {"role": "tool", "content": "3"}, ` +
 			turn("user", "two") + "]", reason.HistoryEdited},
+		"a part invented": {"Answer as JSON.\n\n[" + turn("user", "one") +
+			`, {"role": "assistant", "content": [{"type": "text", "text": "first"}, ` +
+			`{"type": "thinking", "thinking": "zero"}]}, ` + turn("user", "two") + "]",
+			reason.HistoryEdited},
+		"in a part": {"Answer as JSON.\n\n[" + turn("user", "one") +
+			`, {"role": "assistant", "content": [{"type": "text", "text": "first"}]}, ` +
+			turn("user", "two") + "]", reason.Extends},
 		"an answer invented": {"Answer as JSON.\n\n[" + turn("user", "one") + ", " +
 			turn("assistant", "first") + ", " + turn("assistant", "more") + ", " +
 			turn("user", "two") + "]", reason.HistoryEdited},

@@ -400,6 +400,9 @@ func (p *Prompt) nextAnswer(sent Sent, n, i int, c *Continuity) (answerMatch, bo
 // without a name if it is long enough to be no coincidence.
 func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (answerMatch, bool) {
 	l := &p.lines[i]
+	if m := p.blocks[l.block].message; m != nil && (m.more || m.speaker == toolOutput) {
+		return answerMatch{}, false // no run is known to have given the rest
+	}
 	if l.speaker.isTurn() || l.speaker == heading {
 		first, named := i, l.text != ""
 		if !named {
