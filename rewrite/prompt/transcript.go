@@ -358,6 +358,8 @@ func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent,
 		turned = turned || known[l.label]
 		switch {
 		case l.text == "" && i == len(lines)-1: // "Assistant:" at the very end requests the answer
+			h.marked = h.marked || h.newest && h.label != "" && l.label != h.label &&
+				l.speaker != assistant // another one's
 		case p.namesAnswer(i): // evidence looks at it
 		case behind && p.replies(h, known, c.cue, i):
 		case l.speaker == assistant, l.speaker == toolOutput && (talks || h.label != ""):
