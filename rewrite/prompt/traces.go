@@ -12,11 +12,16 @@ import (
 
 // logLine matches a line as tools print it, or a finding at a line of a file.
 var logLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[^\s.]\.[A-Za-z]{1,6}(:\d+|\(\d+[,)]|#L\d+|", line \d+|,line=\d+)` +
+	return regexp.MustCompile(`[^\s.]\.[A-Za-z]{1,6}(:\d+|\(\d+[,)]|#L\d+|", line \d+|,line=\d+` +
+		"|[`*\"')]*[,:]? \\(?(?i:" + lineWords + `) \d+|.{0,3}第?\d+ ?(?:行|번째 줄|줄))` +
+		`|"(?:line|start_?[lL]ine|line_?[nN]umber)": ?\d` +
 		`|(?:^|\s)(FAILED|FAIL|FAILURES?!?|ERROR|PANIC|not ok|✗|✘|✖|×)(?:$|[\s:\]])` +
 		`|(?:^|: )\s*((?i:error|fatal|panic|warning)|E)(\[\w+\])?(:|  )|^\s*(--- FAIL|Traceback \(|\[ERROR\])` +
 		`|[a-z](Error|Exception): |\bexit (code|status) [1-9]|\b\d+ (failed|failures?|errors?)\b`)
 })
+
+// lineWords are the words for a line of a file.
+const lineWords = `lines?|zeilen?|lignes?|líneas?|linhas?|righ?[ae]|regels?|wiersz|строк[аи]|satır`
 
 // isLog reports whether a block has a line of a log or a finding.
 func (p *Prompt) isLog(block int) bool {

@@ -117,3 +117,34 @@ func TestChangedFilesAreTraces(t *testing.T) {
 		}
 	}
 }
+
+// A log, and a finding at a line of a file in the forms in which reviewers and tools name it.
+func TestLogs(t *testing.T) {
+	for text, want := range map[string]bool{
+		"src/a.go:12 the lock stays":                true,
+		"src/a.go(12,3): error":                     true,
+		"`src/a.go`, line 12: the lock stays":       true,
+		"**src/a.go** (lines 12-14)":                true,
+		"src/a.go Line 12":                          true,
+		"src/a.go, Zeile 12":                        true,
+		"src/a.go ligne 12":                         true,
+		"src/a.go, línea 12":                        true,
+		"src/a.go 第12行":                             true,
+		"src/a.go 12번째 줄":                           true,
+		"src/a.go 12 줄":                             true,
+		`File "src/a.py", line 12, in f`:            true,
+		"{\"file\": \"src/a.go\",\n\"line\": 12}":   true,
+		`{"file":"src/a.go","start_line":12}`:       true,
+		`{"file": "src/a.go", "lines": 12}`:         false,
+		`{"file": "src/a.go", "line": "the first"}`: false,
+		"FAILED tests/a.py::test_b":                 true,
+		"src/a.go chapter 12":                       false,
+		"src/a.go, version 2":                       false,
+		"the outline 12 of src/a.go":                false,
+		"Translate a.md, lines of all pages":        false,
+	} {
+		if p := New(text, testKey); p.isLog(0) != want {
+			t.Errorf("%q is a log: %t", text, !want)
+		}
+	}
+}
