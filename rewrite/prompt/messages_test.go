@@ -86,19 +86,21 @@ func TestReadMessages(t *testing.T) {
 func TestToolsInMessages(t *testing.T) {
 	const question = `{"role": "user", "content": "one"}`
 	const answer = "The totals are computed when an item is added, and the tests pass."
+	const said = `{"role": "assistant", "content": "%s"}`
 	for _, parts := range []string{
 		`{"role": "assistant", "content": "%s", "tool_calls": []}`,
 		`{"role": "assistant", "content": "%s", "function_call": {"name": "ls"}}`,
 		`{"role": "assistant", "content": [{"type": "text", "text": "%s"}, {"type": "tool_use"}]}`,
 		`{"role": "model", "parts": [{"text": "%s"}, {"functionCall": {"name": "ls"}}]}`,
-		`{"role": "assistant", "content": "%s"}, {"role": "tool", "content": "3"}`,
-		`{"role": "assistant", "content": "%s"}, {"role": "function", "content": "3"}`,
-		`{"role": "assistant", "content": "%s"}, {"role": "user", "content": [{"type":"tool_result"}]}`,
-		`{"role": "model", "parts": [{"text": "%s"}]}, {"role": "user", "parts": [{"functionResponse": {"name": "ls"}}]}`,
-		`{"role": "assistant", "content": "%s"}, {"role": "user", "type": "tool_output", "content": "3"}`,
+		said + `, {"role": "tool", "content": "3"}`,
+		said + `, {"role": "function", "content": "3"}`,
+		said + `, {"role": "user", "content": [{"type": "tool_result"}]}`,
+		said + `, {"role": "user", "parts": [{"functionResponse": {"name": "ls"}}]}`,
+		said + `, {"role": "user", "type": "tool_output", "content": "3"}`,
 	} {
 		for _, lines := range []bool{false, true} {
-			list := "[" + question + ", " + fmt.Sprintf(parts, answer) + `, {"role": "user", "content": "two"}]`
+			list := "[" + question + ", " + fmt.Sprintf(parts, answer) +
+				`, {"role": "user", "content": "two"}]`
 			first := "Answer as JSON.\n\n[" + question + "]"
 			if lines {
 				list = strings.ReplaceAll(strings.Trim(list, "[]"), "}, {\"role", "}\n{\"role")
@@ -110,8 +112,9 @@ func TestToolsInMessages(t *testing.T) {
 			}
 		}
 	}
-	c := compare("Answer as JSON.\n\n["+question+"]", "Answer as JSON.\n\n["+question+
-		`, {"role": "assistant", "content": "first"}, {"role": "user", "content": "is \"tool_use\" right?"}]`, "first")
+	c := compare("Answer as JSON.\n\n["+question+"]", "Answer as JSON.\n\n["+question+", "+
+		fmt.Sprintf(said, "first")+`, {"role": "user", "content": "is \"tool_use\" right?"}]`,
+		"first")
 	if c.Relation != reason.Extends || !c.Evidence.Transcript {
 		t.Errorf("a text about tools: %s", c.Relation)
 	}

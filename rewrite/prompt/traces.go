@@ -21,7 +21,8 @@ var logLine = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // lineWords are the words for a line of a file.
-const lineWords = `lines?|zeilen?|lignes?|líneas?|linhas?|righ?[ae]|regels?|wiersz|строк[аи]|satır`
+const lineWords = `lines?|zeilen?|lignes?|líneas?|linhas?|righ?[ae]|regels?|wiersz|` +
+	`строк[аи]|satır`
 
 // isLog reports whether a block has a line of a log or a finding.
 func (p *Prompt) isLog(block int) bool {

@@ -134,7 +134,8 @@ func TestEachCallHasItsOwnSession(t *testing.T) {
 }
 
 // A caller that chooses the ID of each new session finds it where it would without the shim, and
-// goes on in it by itself. It can also speak stream-json, at once or after the answer to initialize.
+// goes on in it by itself. It can also speak stream-json, at once or after the answer to
+// initialize.
 func TestCallersOwnIDs(t *testing.T) {
 	ids := []string{"11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"}
 	events := "--output-format|stream-json|--verbose"
@@ -177,7 +178,7 @@ func TestCallersOwnIDs(t *testing.T) {
 			}
 			r := of(ids[1], round("what number was it?"))
 			if shim {
-				if !strings.Contains(format, "--replay") { // which shows the caller its whole prompt
+				if !strings.Contains(format, "--replay") { // which shows the caller the prompt
 					w.sentOnlyNews(r, 2, []string{"what number was it?"})
 				}
 				if got := answer(t, r.Stdout); got != "4711" {
