@@ -673,6 +673,7 @@ func TestVerdict(t *testing.T) {
 		"work, an answer that was edited":        {reason.Extends, Proof{Work: true, Caller: loop}, against("shown"), reason.HistoryEdited},
 		"work, a rival":                          {reason.Extends, Proof{Work: true, Caller: loop}, against("rival"), ""},
 		"work, a sample":                         {reason.Extends, Proof{Work: true, Caller: loop}, against("sample"), ""},
+		"work, a numbered sample":                {reason.Extends, Proof{Work: true, Caller: loop}, against("arm"), reason.NoEvidence},
 		"work, it is said to be over":            {reason.Extends, Proof{Work: true, Caller: loop}, against("closed"), ""},
 		"no work, it is said to be over":         {reason.Extends, Proof{Trace: true, Caller: loop}, against("closed"), reason.CleanStart},
 		"work of another caller, a rival":        {reason.Extends, Proof{Work: true, Transcript: true}, against("rival"), reason.NewRole},

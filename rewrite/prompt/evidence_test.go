@@ -373,7 +373,7 @@ func TestReasonAgainst(t *testing.T) {
 	for kind, want := range map[string]reason.Code{"role": reason.NewRole, "judge": reason.NewRole,
 		"rival": reason.NewRole, "apart": reason.NewRole, "meta": reason.NewRole,
 		"clean": reason.CleanStart, "base": reason.CleanStart, "sample": reason.NoEvidence,
-		"shown": reason.HistoryEdited} {
+		"arm": reason.NoEvidence, "shown": reason.HistoryEdited} {
 		if why := ReasonAgainst([]Finding{{kind, "words"}, {"base", "words"}}); why != want {
 			t.Errorf("%s: %s, want %s", kind, why, want)
 		}

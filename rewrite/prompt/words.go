@@ -30,6 +30,7 @@ import (
 //	rival   it speaks of another's work
 //	meta    it is about the conversation
 //	sample  it is one of several samples, arms or items
+//	arm     likewise, as its number says
 //	own     it calls an answer the session's own
 //	shown   likewise, as a name over it
 //	base    an earlier prompt asks for independent answers
@@ -42,10 +43,11 @@ var wordsTable string
 var reasonsAgainst = map[string]reason.Code{"role": reason.NewRole, "judge": reason.NewRole,
 	"rival": reason.NewRole, "apart": reason.NewRole, "meta": reason.NewRole,
 	"clean": reason.CleanStart, "closed": reason.CleanStart, "base": reason.CleanStart,
-	"sample": reason.NoEvidence, kindShown: reason.HistoryEdited}
+	"sample": reason.NoEvidence, "arm": reason.NoEvidence, kindShown: reason.HistoryEdited}
 
 // kindsAgainst are the kinds that speak against a resume, by weight.
-var kindsAgainst = []string{"role", "clean", "closed", "apart", "judge", "rival", "meta", "sample"}
+var kindsAgainst = []string{"role", "clean", "closed", "apart", "judge", "rival", "meta", "arm",
+	"sample"}
 
 // A wordRow is a row of the table.
 type wordRow struct {

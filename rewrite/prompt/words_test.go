@@ -171,8 +171,8 @@ func TestEveryLanguageObjects(t *testing.T) {
 		t.Errorf("only %d languages can prove", len(proves))
 	}
 	for language := range proves {
-		for _, kind := range []string{"role", "judge", "apart", "rival", "sample", "clean",
-			"meta"} {
+		for _, kind := range []string{"role", "judge", "apart", "rival", "sample", "arm",
+			"clean", "meta"} {
 			if !objects[language+" "+kind] {
 				t.Errorf("%s has no words of the kind %s", language, kind)
 			}
