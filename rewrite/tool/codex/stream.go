@@ -31,6 +31,8 @@ type stream struct {
 	pending      []byte          // held back from stderr until the replacement is known
 	total        bool            // the transcript has ended
 	exact        bool            // the totals are from the rollout
+	figures      []byte          // a line of figures that waits for the rollout
+	behind       []byte          // lines of the transcript behind it
 
 	held    []rolloutLine // lines that came before the ID was known
 	heldLen int
@@ -60,10 +62,29 @@ func (codex) Stream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Tota
 	return s
 }
 
-func (s *stream) End() []byte {
-	s.Stderr += s.notice + string(s.pending)
-	s.notice, s.pending = "", nil
-	return nil
+// End implements Stream. The files have been read by now.
+func (s *stream) End() (last []byte) {
+	s.Stderr += s.notice
+	switch {
+	case s.figures == nil:
+	case s.Call.Format == rewrite.Text:
+		s.pending = s.ownTotal(s.figures)
+	default:
+		last = s.ownFigures(s.figures)
+	}
+	s.Stderr += string(s.pending) + string(s.behind)
+	s.notice, s.pending, s.figures, s.behind = "", nil, nil, nil
+	return last
+}
+
+// waits keeps a resumed run's line of figures up to the end if the rollout comes late: without it,
+// nobody knows whether they are the thread's or the run's.
+func (s *stream) waits(line []byte) bool {
+	if s.Plan.Resume == "" || s.turnID != "" {
+		return false
+	}
+	s.figures = bytes.Clone(line)
+	return true
 }
 
 // usage counts the way codex does: input includes tokens read from the cache and written to
@@ -125,6 +146,9 @@ func (s *stream) Line(line []byte) []byte {
 		s.fail(e.Error.Message)
 	case e.Type == "turn.completed":
 		s.State.Final, s.State.Failed = true, s.State.Malformed
+		if s.waits(line) {
+			return nil
+		}
 		return s.ownFigures(line)
 	}
 	return line
@@ -281,6 +305,10 @@ func (s *stream) transcript(line []byte) []byte {
 	case inPrompt:
 		return s.promptLine(line)
 	case inTurn:
+		if s.figures != nil {
+			s.behind = append(s.behind, line...)
+			return nil
+		}
 		s.learnTurn(plain)
 		if s.progress == atTotal {
 			s.pending = bytes.Clone(line)
@@ -288,12 +316,10 @@ func (s *stream) transcript(line []byte) []byte {
 		}
 	case atTotal:
 		s.progress, s.total = inTurn, true
-		heading := s.pending
-		s.pending = nil
-		if line = s.ownTotal(line, plain); line == nil {
+		if s.waits(line) {
 			return nil
 		}
-		return append(heading, line...)
+		return s.ownTotal(line)
 	}
 	return line
 }
@@ -366,13 +392,16 @@ func (s *stream) learnTurn(plain string) {
 	}
 }
 
-// ownTotal returns the transcript's last line with this call's share of the tokens, which are
-// cumulative over the thread (recordings/codex/resume-ok-text). It returns nil for an interrupted
-// call that used none: without the shim it would have neither the line nor the heading.
-func (s *stream) ownTotal(line []byte, plain string) []byte {
+// ownTotal returns the transcript's last line, behind the heading, with this call's share of the
+// tokens, which are cumulative over the thread (recordings/codex/resume-ok-text). It returns nil for
+// an interrupted call that used none: without the shim it would have neither.
+func (s *stream) ownTotal(line []byte) []byte {
+	heading := s.pending
+	s.pending = nil
+	plain := base.StripEscapes(strings.TrimRight(string(line), "\r\n"))
 	total, err := strconv.Atoi(strings.ReplaceAll(plain, ",", ""))
 	if err != nil {
-		return line
+		return append(heading, line...)
 	}
 	if !s.exact {
 		s.State.Totals = rewrite.Totals(`{"` + tokensKey + `":` + strconv.Itoa(total) + "}")
@@ -382,11 +411,12 @@ func (s *stream) ownTotal(line []byte, plain string) []byte {
 	switch {
 	case s.Plan.Resume == "" || !known ||
 		int64(total-before) < own.Prompt()-own.CacheRead+own.Output:
-		return line
+		return append(heading, line...)
 	case total == before:
 		return nil
 	}
-	return bytes.ReplaceAll(line, []byte(plain), []byte(withThousands(total-before)))
+	return append(heading, bytes.ReplaceAll(line, []byte(plain),
+		[]byte(withThousands(total-before)))...)
 }
 
 // tokensUsed returns the sum at a transcript's end that the totals contain.

@@ -258,6 +258,38 @@ func TestCodexTotalByTurn(t *testing.T) {
 	}
 }
 
+// Figures wait for a rollout that comes late: without it, a turn's would be taken for the thread's.
+func TestCodexLateRollout(t *testing.T) {
+	const record = `{"type":"token_usage_record","payload":{"turn_id":"t","turn_token_usage":` +
+		`{"input_tokens":14000,"output_tokens":9}}}` + "\n"
+	const header = "--------\nsession id: " + tooltest.SomeID + "\n--------\nuser\nhi\ncodex\nyes\n"
+	file := "rollout-x-" + tooltest.SomeID + ".jsonl"
+	for _, tt := range []struct{ call, told, want, behind string }{
+		{"exec --json x", starts + `{"type":"turn.completed","usage":{"input_tokens":14000}}` + "\n",
+			`{"input_tokens":14000}`, ""},
+		{"exec --json x", starts + `{"type":"turn.completed","usage":{"input_tokens":27000}}` + "\n",
+			`{"input_tokens":14000}`, ""},
+		{"exec x", header + "tokens used\n14,009\n", "tokens used\n14,009\n", "yes\n"},
+		{"exec x", header + "tokens used\n27,016\n", "tokens used\n14,009\n", "yes\n"},
+	} {
+		s := tool.Stream(parseCodex(tt.call), rewrite.Plan{Resume: tooltest.SomeID, Prompt: "hi"},
+			`{"usage\tinput_tokens":13000,"usage\toutput_tokens":7}`)
+		var shown string
+		for line := range strings.Lines(tt.told + tt.behind) {
+			if tt.call == "exec x" {
+				shown += string(s.ErrLine([]byte(line)))
+			} else {
+				shown += string(s.Line([]byte(line)))
+			}
+		}
+		s.File(file, []byte(record))
+		shown += string(s.End()) + s.TakeStderr()
+		if !strings.Contains(shown, tt.want) || !strings.HasSuffix(shown, tt.behind) {
+			t.Errorf("%s: %q, want %q", tt.call, shown, tt.want)
+		}
+	}
+}
+
 // The files that a turn changes are those that the ledger remembers of it.
 func TestCodexTellsFiles(t *testing.T) {
 	s := tool.Stream(rewrite.CommandLine{Format: rewrite.JSON}, rewrite.Plan{}, "")
