@@ -393,8 +393,8 @@ func (s *stream) learnTurn(plain string) {
 }
 
 // ownTotal returns the transcript's last line, behind the heading, with this call's share of the
-// tokens, which are cumulative over the thread (recordings/codex/resume-ok-text). It returns nil for
-// an interrupted call that used none: without the shim it would have neither.
+// tokens, which are cumulative over the thread (recordings/codex/resume-ok-text). It returns nil
+// for an interrupted call that used none: without the shim it would have neither.
 func (s *stream) ownTotal(line []byte) []byte {
 	heading := s.pending
 	s.pending = nil

@@ -258,17 +258,19 @@ func TestCodexTotalByTurn(t *testing.T) {
 	}
 }
 
-// Figures wait for a rollout that comes late: without it, a turn's would be taken for the thread's.
+// Figures wait for a rollout that comes late: a turn's would be taken for the thread's.
 func TestCodexLateRollout(t *testing.T) {
 	const record = `{"type":"token_usage_record","payload":{"turn_id":"t","turn_token_usage":` +
 		`{"input_tokens":14000,"output_tokens":9}}}` + "\n"
-	const header = "--------\nsession id: " + tooltest.SomeID + "\n--------\nuser\nhi\ncodex\nyes\n"
+	const header = "--------\nsession id: " + tooltest.SomeID +
+		"\n--------\nuser\nhi\ncodex\nyes\n"
+	completed := func(input string) string {
+		return starts + `{"type":"turn.completed","usage":{"input_tokens":` + input + "}}\n"
+	}
 	file := "rollout-x-" + tooltest.SomeID + ".jsonl"
 	for _, tt := range []struct{ call, told, want, behind string }{
-		{"exec --json x", starts + `{"type":"turn.completed","usage":{"input_tokens":14000}}` + "\n",
-			`{"input_tokens":14000}`, ""},
-		{"exec --json x", starts + `{"type":"turn.completed","usage":{"input_tokens":27000}}` + "\n",
-			`{"input_tokens":14000}`, ""},
+		{"exec --json x", completed("14000"), `{"input_tokens":14000}`, ""},
+		{"exec --json x", completed("27000"), `{"input_tokens":14000}`, ""},
 		{"exec x", header + "tokens used\n14,009\n", "tokens used\n14,009\n", "yes\n"},
 		{"exec x", header + "tokens used\n27,016\n", "tokens used\n14,009\n", "yes\n"},
 	} {
