@@ -1,10 +1,12 @@
 package ctl
 
 import (
+	"cmp"
 	"fmt"
 
 	"reprise/config"
 	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/textfile"
 	"reprise/internal/ctl/view"
 
 	"github.com/spf13/cobra"
@@ -87,5 +89,77 @@ func showConfig(a *app.App, asJSON bool) error {
 			view.TextCell("").As(view.Dim), view.TextCell("").As(view.Dim))
 	}
 	t.Print(a.Stdout)
+	return nil
+}
+
+func configSetCommand(a *app.App) *cobra.Command {
+	var agreed app.Consent
+	var unset bool
+	c := &cobra.Command{
+		Use: "set KEY VALUE... | KEY --unset", Short: "set a key in the configuration file",
+		Long: `Sets a key outside of rules, or takes it out with --unset, and shows the change; at a terminal it asks
+first. Several values make a list. Nothing is written if the file would have a mistake; a line of the key
+that cannot be read is replaced.`,
+		DisableFlagsInUseLine: true,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 || unset != (len(args) == 1) {
+				return app.Usage(c.CommandPath()+" takes a key and its value, or a key and --unset",
+					"usage: "+c.UseLine())
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return configSet(a, args[0], args[1:], agreed)
+		},
+		ValidArgsFunction: completeKey,
+	}
+	c.Flags().BoolVar(&unset, "unset", false, "take the key out: its default holds")
+	return agreed.AddFlags(c)
+}
+
+func completeKey(_ *cobra.Command, args []string, _ string) (keys []string,
+	_ cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		for _, v := range config.Default().Values() {
+			keys = append(keys, cobra.CompletionWithDesc(v.Key, v.About))
+		}
+	}
+	return keys, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// configSet sets a key, without words takes it out. Whoever names the value to a program has
+// decided: only a person is asked.
+func configSet(a *app.App, key string, words []string, agreed app.Consent) error {
+	edit, err := textfile.Config(a)
+	switch {
+	case err != nil:
+	case len(words) == 0:
+		edit.New, err = config.Unset(edit.File, edit.Old, a.Getenv("HOME"), key)
+	default:
+		edit.New, err = config.Set(edit.File, edit.Old, a.Getenv("HOME"), key, words)
+	}
+	if err != nil {
+		return err
+	}
+	if !edit.Changes() {
+		a.Stderr.Notice("there is nothing to change in " + a.Tilde(edit.File))
+		return nil
+	}
+	fmt.Fprintf(a.Stdout, "%s:\n", view.Printable(a.Tilde(edit.File)))
+	gone, come := edit.Lines()
+	a.Stdout.Changed("-", view.Bad, gone...)
+	a.Stdout.Changed("+", view.Good, come...)
+	if value, known := config.Default().Value(key); known && len(words) == 0 {
+		a.Stdout.Notice(key + " goes back to its default: " + cmp.Or(value, "not set"))
+	}
+	if agreed.Dry || a.CanAsk() {
+		if ok, err := a.Agreed("write this", agreed); !ok {
+			return err
+		}
+	}
+	if err := edit.Write(); err != nil {
+		return fmt.Errorf("write %s: %w", edit.File, err)
+	}
+	a.Stdout.Notice("wrote " + a.Tilde(edit.File))
 	return nil
 }

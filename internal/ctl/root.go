@@ -134,3 +134,12 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	return app.Usage(fmt.Sprintf("%s has no flag %s%s", c.CommandPath(), dashes, name), hint)
 }
+
+func versionCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "print the version",
+		Long: "Prints the version and, if known, the commit of this build.",
+		Args: app.NoArguments,
+		Run:  func(*cobra.Command, []string) { fmt.Fprintln(a.Stdout, app.Version()) },
+	}
+}

@@ -310,25 +310,24 @@ type armReport struct {
 }
 
 type groupReport struct {
-	Key              *string     `json:"key" doc:"what its calls have in common"`
-	Others           bool        `json:"others,omitempty" doc:"whether these are all groups beyond --limit"`
-	Calls            int64       `json:"calls" doc:"managed calls"`
-	Ended            int64       `json:"ended" doc:"those that have ended"`
-	OK               int64       `json:"ok" doc:"those that ended well"`
-	Resumed          int64       `json:"resumed" doc:"resumed calls"`
-	Forked           int64       `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
-	SessionsCreated  int64       `json:"sessions_created" doc:"sessions created"`
-	SessionsReused   int64       `json:"sessions_reused" doc:"sessions that were resumed at least once"`
-	ReuseRate        view.Number `json:"reuse_rate" doc:"resumed calls as a share of all"`
-	CacheRate        view.Number `json:"cache_rate" doc:"share of the tokens read that came from the cache"`
-	TokensPerSession view.Number `json:"tokens_per_session" doc:"tokens of all kinds"`
-	MeteredCalls     int64       `json:"metered_calls" doc:"calls of known tokens; the tokens are theirs"`
-	Input            int64       `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
-	CacheRead        int64       `json:"cache_read_tokens" doc:"tokens read from the cache"`
-	CacheWrite       int64       `json:"cache_write_tokens" doc:"tokens written to the cache"`
-	Output           int64       `json:"output_tokens" doc:"tokens that the model wrote"`
-	PricedCalls      int64       `json:"priced_calls" doc:"calls of known cost; the cost is theirs"`
-	MeanMS           view.Number `json:"mean_duration_ms" doc:"milliseconds"`
+	Key             *string     `json:"key" doc:"what its calls have in common"`
+	Others          bool        `json:"others,omitempty" doc:"whether these are all groups beyond --limit"`
+	Calls           int64       `json:"calls" doc:"managed calls"`
+	Ended           int64       `json:"ended" doc:"those that have ended"`
+	OK              int64       `json:"ok" doc:"those that ended well"`
+	Resumed         int64       `json:"resumed" doc:"resumed calls"`
+	Forked          int64       `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	SessionsCreated int64       `json:"sessions_created" doc:"sessions created"`
+	SessionsReused  int64       `json:"sessions_reused" doc:"sessions that were resumed at least once"`
+	ReuseRate       view.Number `json:"reuse_rate" doc:"resumed calls as a share of all"`
+	CacheRate       view.Number `json:"cache_rate" doc:"share of the tokens read that came from the cache"`
+	MeteredCalls    int64       `json:"metered_calls" doc:"calls of known tokens; the tokens are theirs"`
+	Input           int64       `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	CacheRead       int64       `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	CacheWrite      int64       `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output          int64       `json:"output_tokens" doc:"tokens that the model wrote"`
+	PricedCalls     int64       `json:"priced_calls" doc:"calls of known cost; the cost is theirs"`
+	MeanMS          view.Number `json:"mean_duration_ms" doc:"milliseconds"`
 	view.MoneyReport
 }
 
@@ -360,8 +359,7 @@ func groupJSON(g billedGroup) groupReport {
 	return groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed,
 		Forked: g.Forked, SessionsCreated: g.Created, SessionsReused: g.Reused,
 		ReuseRate: view.Rate(g.Resumed, g.Calls), CacheRate: view.CacheRate(g.Group),
-		TokensPerSession: view.TokensPerSession(g.Group),
-		MeteredCalls:     g.Metered, Input: g.Input, CacheRead: g.CacheRead,
+		MeteredCalls: g.Metered, Input: g.Input, CacheRead: g.CacheRead,
 		CacheWrite:  g.CacheWrite,
 		Output:      g.Output,
 		PricedCalls: g.Bill.Priced(), MeanMS: view.Rate(g.Duration, g.Timed),

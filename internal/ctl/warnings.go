@@ -8,6 +8,7 @@ import (
 
 	"reprise/config"
 	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/doctor"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
 	"reprise/ledger"
@@ -36,7 +37,7 @@ func (w warning) words() string { return w.Says }
 
 // versionWarnings returns warnings on versions of tools that the shim can do less with.
 func versionWarnings(l *ledger.Ledger) (warnings []warning, err error) {
-	notes, err := why.Versions(l)
+	notes, err := doctor.Versions(l)
 	for _, n := range notes {
 		warnings = append(warnings, warning{Kind: "version", Tool: n.Tool, Says: n.Says,
 			Command: "shimctl doctor"})
@@ -54,7 +55,7 @@ func untestedWarnings(a *app.App, c config.Config, chains []history.ChainRow) (w
 		}
 		known[chain.Tool] = true
 		real := binary.Locate(a.Environ, a.Own, chain.Tool, c.Tools[chain.Tool].Path).Real
-		if says := why.Untested(chain.Tool,
+		if says := doctor.Untested(chain.Tool,
 			cmp.Or(binary.InstalledVersion(real), view.Newest(chain).Version), real,
 			a.Now); says != "" {
 			warnings = append(warnings, warning{Kind: "version", Tool: chain.Tool,

@@ -4,16 +4,21 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
+	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
 	"reprise/internal/tested"
+	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/shim/binary"
 )
@@ -43,7 +48,7 @@ func checkVersion(a *app.App, name, said, path string) []setup.Check {
 				resumes),
 			fmt.Sprintf("install %s, with which nothing differs", newest))}
 	}
-	if says := why.Untested(name, version, path, a.Now); says != "" {
+	if says := Untested(name, version, path, a.Now); says != "" {
 		return []setup.Check{setup.Note(check, says,
 			fmt.Sprintf("install %s if calls go wrong, or leave the tool alone with enabled = "+
 				"false under [tool.%s]", newest, name))}
@@ -215,4 +220,70 @@ func checkNpx(a *app.App) (checks []setup.Check) {
 		}
 	}
 	return checks
+}
+
+// restatedCalls is how many of the latest calls are looked at.
+const restatedCalls = 100
+
+// checkCalls names the versions with calls that have shown that the shim can do less with them, and
+// the models of claude with latest sessions that a resume will not find in the provider's cache.
+func checkCalls(a *app.App) (checks []setup.Check) {
+	l, err := a.OpenOrEmpty()
+	if err != nil {
+		return nil // the check of the ledger says why
+	}
+	defer l.Close()
+	found := map[string]bool{}
+	if calls, err := history.LatestCalls(l, history.Query{Limit: restatedCalls}); err == nil {
+		for _, i := range calls {
+			found[i.Model] = found[i.Model] || why.Restates(i)
+		}
+	}
+	notes, _ := Versions(l) // the check of the ledger names the error
+	for _, n := range notes {
+		checks = append(checks, setup.Note(n.Tool+" output", n.Says, n.Fix))
+	}
+	for _, model := range slices.Sorted(maps.Keys(found)) {
+		if found[model] {
+			checks = append(checks, setup.Note("claude cache", why.RestatedWords(model),
+				"nothing needs to be done: resuming stops where it costs more (dearer); shimctl "+
+					"stats shows what resumed calls found"))
+		}
+	}
+	return checks
+}
+
+// Untested says that a version of a tool is newer than all tested ones, and for how long it has
+// been installed, "" if it is not.
+func Untested(tool, version, path string, now time.Time) string {
+	list := tested.Own().Tool(tool)
+	if version == "" || list.Version() == "" || tested.Compare(version, list.Version()) <= 0 {
+		return ""
+	}
+	age := ""
+	if info, err := os.Stat(path); err == nil {
+		age = ", " + view.Count(int64(max(0, now.Sub(info.ModTime()).Hours()/24)), "day") + " old"
+	}
+	return fmt.Sprintf("%s is not tested yet%s; the newest tested version is %s", version, age,
+		list.Version())
+}
+
+// A VersionNote is about an installed version of a tool that the shim can do less with.
+type VersionNote struct{ Tool, Says, Fix string }
+
+// Versions returns the limits of the installed versions, as calls have shown them.
+func Versions(l *ledger.Ledger) (notes []VersionNote, err error) {
+	known, err := l.Runtimes()
+	for _, r := range known {
+		if !r.Refuses && !r.Unread || binary.Fingerprint(r.Path) != r.Fingerprint {
+			continue
+		}
+		does := "prints what this version of reprise cannot read: its calls are not resumed"
+		if r.Refuses {
+			does = "fails with the options that the shim adds: its calls run as they were written"
+		}
+		notes = append(notes, VersionNote{r.Tool, strings.TrimSpace(r.Tool+" "+r.Version) + " " +
+			does, "use a version that was tried, or update reprise"})
+	}
+	return notes, err
 }

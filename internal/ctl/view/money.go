@@ -183,11 +183,3 @@ func (b *Bill) Source() string {
 func CacheRate(g history.Group) Number {
 	return Rate(g.CacheRead, g.Input+g.CacheRead+g.CacheWrite)
 }
-
-// TokensPerSession counts every token, read or written, whatever it costs.
-func TokensPerSession(g history.Group) Number {
-	if g.Metered == 0 {
-		return Unknown
-	}
-	return Rate(g.Input+g.CacheRead+g.CacheWrite+g.Output, g.Created)
-}

@@ -95,7 +95,7 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 		show("command", r.Command)
 	}
 	t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten),
-		Raw: commandLine(e, whole)})
+		Raw: commandLine(e, strings.Clone)})
 	if e.PromptIn > 0 {
 		show("sends", view.SentWords(int64(e.PromptIn), int64(len(e.Plan.Prompt)), e.Plan.WhyWhole))
 	}
@@ -144,8 +144,6 @@ func commandLine(e shim.Explanation, show func(string) string) string {
 	}
 	return strings.Join(words, " ")
 }
-
-func whole(text string) string { return text }
 
 func shorten(text string) string {
 	const most = 100

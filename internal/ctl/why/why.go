@@ -85,11 +85,9 @@ func explain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, all, as
 		a.Stderr.Notice(cmp.Or(a.PassedHere(), "no call has been made yet"))
 		return nil
 	}
-	here := a.PassedHere()
-	if here != "" && name == "" {
-		here = view.Sentence("now " + here)
-	} else {
-		here = ""
+	here := ""
+	if passed := a.PassedHere(); passed != "" && name == "" {
+		here = view.Sentence("now " + passed)
 	}
 	if a.Stdout.Terminal && !all {
 		a.Stdout.Sentences("", "", report.lines()...)
