@@ -58,7 +58,11 @@ var (
 	// and the variable that a loop without work leaves at the last argument. BASH_SOURCE and its like are no arguments.
 	positions = pattern(`(^|[^\\])\$([1-9#]|\{[1-9]|\{#[}@*]|\{!#|\{[@*][^}]|[@*]\[|\{?[a-z_]\w*\[-?[0-9]|\{[a-z_]\w*\[[@*]\]:|\{?BASH_ARG)` +
 		`|\b(shift|getopts?)\b|\bcount \$argv` +
-		`|\bfor\s+\w+(\s+in\s+"?\$@"?)?\s*(;|\n)\s*do\s+(:|true|\w+="?\$\{?\w+\}?"?)\s*(;|\n)\s*done\b`)
+		`|\bfor\s+\w+(\s+in\s+"?\$@"?)?\s*(;|\n)\s*do\s+(:|true)\s*(;|\n)\s*done\b`)
+	// A loop over the arguments that keeps one for later, or counts them, looks for their places.
+	loops   = pattern(`(?s)\bfor\s+(\w+)(?:\s+in\s+"?\$[@*]"?)?\s*[;\n]\s*do\b.*?\bdone\b`)
+	counter = pattern(`\+\+|\+=?\s*1\b`)
+	found   = pattern(`=\S+\s*[;\n]\s*break\b`) // by its text, not its place
 	// All arguments as one text are looked at from an end of it, unless a space or a * stands there.
 	compared = pattern(`\bcase\s+"?\$\{?[*@]\}?"?\s+in\b|"?\$\{?[*@]\}?"?\s*(!=|==?)\s*("[^*]|'[^*]|[^*"'\s=])|"?\$\{?[*@]\}?"?\s*=~\s*\S*[\^$]`)
 	anchored = pattern(`(\bin|;;|\n)\s*\(?["']?[^*"'\s;()][^\n;()]*\)`)
@@ -69,6 +73,12 @@ func countsInShell(text []byte) bool {
 	text = whole().ReplaceAll(remarks().ReplaceAll(text, nil), []byte("$$@"))
 	if positions().Match(text) {
 		return true
+	}
+	for _, loop := range loops().FindAllSubmatch(text, -1) {
+		kept := regexp.MustCompile(`[\s;]\w+="?\$\{?` + string(loop[1]) + `\}?"?(\s|;|$)`)
+		if kept.Match(found().ReplaceAll(loop[0], nil)) || counter().Match(loop[0]) {
+			return true
+		}
 	}
 	for _, at := range compared().FindAllIndex(text, -1) {
 		found := text[at[0]:at[1]]
@@ -104,14 +114,19 @@ var starts = pattern(`\b(exec\w*|spawn\w*|posix_spawn\w*|system|popen|subprocess
 // Scripts in other languages. The arguments begin at argv[1], with node at argv[2].
 var (
 	languages = []struct{ interpreter, places func() *regexp.Regexp }{
-		{pattern(`\b(node|nodejs|bun|deno|tsx|ts-node)\b`), pattern(`\bargv\s*(\[\s*([2-9]|[1-9]\d)\s*\]|\.(at|length|shift|pop|splice)\b|\.slice\(\s*(-|[13-9]|2\s*,))`)},
+		{pattern(`\b(node|nodejs|bun|deno|tsx|ts-node)\b`), pattern(`\bargv\s*(\[\s*([2-9]|[1-9]\d)\s*\]|\.(at|length|shift|pop|splice|indexOf|findIndex|entries)\b|\.slice\(\s*(-|[13-9]|2\s*,))` +
+			`|\]\s*=\s*process\.argv`)},
 		{pattern(`\bperl\b`), pattern(`\$ARGV\[|\$#ARGV|\bscalar\W*@ARGV|\bshift\b|\bpop\b|\bGetopt\b`)},
 		{pattern(`\bruby\b`), pattern(`\bARGV(\[|\.(first|last|shift|pop|length|size|count|at|fetch|slice|drop|take)\b)`)},
-		{pattern(``), pattern(`\bargv\s*\[\s*(-\d|[2-9]|1\s*(\]|:\s*[^\]\s]))|\blen\(\s*(sys\.)?argv|\bargv\.pop\(|\bgetopt\b|\bmatch\s+(sys\.)?argv`)},
+		{pattern(``), pattern(`\bargv\s*\[\s*(-\d|[2-9]|1\s*(\]|:\s*[^\]\s]))|\blen\(\s*(sys\.)?argv|\bargv\.pop\(|\bgetopt\b|\bmatch\s+(sys\.)?argv` +
+			`|\benumerate\(\s*(sys\.)?argv|\bargv\.index\(|\*\w+\s*=\s*(sys\.)?argv`)},
 	}
 	// copied are variables that hold all arguments.
 	copied = pattern(`\b(\w+)\s*=\s*(?:list\()?(?:sys\.argv\[1:\]|(?:process\.)?argv\.slice\(2\)|ARGV\b|@ARGV\b)`)
 )
+
+// counting are methods of a list that use the places or the number of its elements.
+const counting = `shift|pop|at|first|last|length|size|count|index|indexOf|findIndex|slice|splice|take|drop|fetch|entries|each_with_index`
 
 // countsArguments reports whether a script looks at the places of the arguments.
 func countsArguments(interpreter, text []byte) bool {
@@ -125,8 +140,8 @@ func countsArguments(interpreter, text []byte) bool {
 		break
 	}
 	for _, all := range copied().FindAllSubmatch(text, -1) {
-		first := regexp.MustCompile(`(^|[^\w.])` + string(all[1]) + `(\[\s*(0|-1)\s*\]|\.(shift|pop|at|first|last)\b)`)
-		if first.Match(text) {
+		name := string(all[1])
+		if regexp.MustCompile(`(^|[^\w.])` + name + `(\[|\.(` + counting + `)\b)|\b(len|enumerate|scalar|shift|pop)\b[\s(]*@?` + name + `\b|[\]*]\s*=\s*` + name + `\b`).Match(text) {
 			return true
 		}
 	}

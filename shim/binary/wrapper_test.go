@@ -86,6 +86,37 @@ my $first = shift @ARGV;` + run: true,
 log if ARGV.first == '-p'` + run: true,
 		`#!/usr/bin/php
 if ($argv[1] == '-p') log();` + run: true,
+		`#!/bin/bash
+prev=; for a; do [ "$prev" = -p ] && echo "$a" >>log; prev=$a; done` + all: true,
+		`#!/bin/bash
+i=0; for a in "$@"; do i=$((i+1)); [ $i = 2 ] && echo "$a" >>log; done` + all: true,
+		`#!/bin/bash
+for a in "$@"; do ((n++)); done; [ $n = 2 ] && date` + all: true,
+		`#!/usr/bin/env python3
+a = sys.argv[1:]
+if len(a) == 2: log()` + run: true,
+		`#!/usr/bin/env python3
+_, mode, *rest = sys.argv` + run: true,
+		`#!/usr/bin/env python3
+a = list(sys.argv[1:])
+prompt = a[a.index('-p') + 1]` + run: true,
+		`#!/usr/bin/env python3
+for i, a in enumerate(sys.argv): log(i, a)` + run: true,
+		`#!/usr/bin/env node
+const [, , mode, ...rest] = process.argv` + run: true,
+		`#!/usr/bin/env node
+const args = process.argv.slice(2); log(args.length)` + run: true,
+		`#!/usr/bin/env node
+const prompt = process.argv[process.argv.indexOf('-p') + 1]` + run: true,
+		`#!/usr/bin/perl
+my @args = @ARGV; log(scalar @args);` + run: true,
+		`#!/usr/bin/env node
+const args = process.argv.slice(2); if (args.includes('-p')) args.push('--x')` + run: false,
+		`#!/bin/sh
+for a in "$@"; do [ "$a" = -p ] && flag=$a$a; done; set -x` + all: false,
+		`#!/usr/bin/env python3
+args = sys.argv[1:]
+if '-p' in args: args += ['--x']` + run: false,
 
 		`#!/bin/sh` + all: false,
 		// Programs of their own: they start no other one with their arguments.
