@@ -13,7 +13,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -61,9 +60,6 @@ func (b *Book) Key() prompt.Key { return b.Digests }
 
 // Here implements ledger.Book.
 func (b *Book) Here() *ledger.Ledger { return b.Local }
-
-// ChainHere implements ledger.Book.
-func (b *Book) ChainHere(c *ledger.Call, d decide.Decision) int64 { return b.Local.LentChain(c, d) }
 
 // A reading is the registers that a call depends on.
 type reading struct {
@@ -119,8 +115,8 @@ func (b *Book) read(ctx context.Context, c *ledger.Call) (r *reading, damaged, m
 	return r, damaged, more, nil
 }
 
-// Facts implements ledger.Book.
-func (b *Book) Facts(c *ledger.Call) (decide.Facts, ledger.Mark, error) {
+// Load implements ledger.Book.
+func (b *Book) Load(c *ledger.Call, _ bool) (*ledger.Reading, error) {
 	if b.HasTree != nil {
 		c.Checkout = func(tree, place string) bool { return place == b.Place || b.HasTree(tree) }
 	}
@@ -129,11 +125,11 @@ func (b *Book) Facts(c *ledger.Call) (decide.Facts, ledger.Mark, error) {
 	defer cancel()
 	r, damaged, more, err := b.read(ctx, c)
 	if err != nil {
-		return decide.Facts{}, ledger.Mark{}, err
+		return nil, err
 	}
 	f, err := b.facts(c, r)
 	if err != nil {
-		return f, ledger.Mark{}, err
+		return nil, err
 	}
 	f.More = f.More || more
 	switch {
@@ -144,7 +140,7 @@ func (b *Book) Facts(c *ledger.Call) (decide.Facts, ledger.Mark, error) {
 		f.Fresh = reason.StoreUnavailable
 	}
 	r.until, _ = ctx.Deadline()
-	return f, ledger.Mark{Facts: f, State: r, Took: time.Since(began)}, nil
+	return &ledger.Reading{Facts: f, State: r, Took: time.Since(began)}, nil
 }
 
 func (b *Book) facts(c *ledger.Call, r *reading) (decide.Facts, error) {
@@ -155,12 +151,6 @@ func (b *Book) facts(c *ledger.Call, r *reading) (decide.Facts, error) {
 		chains = append(chains, one.chain(c.Now))
 	}
 	f, err := b.Local.FactsOf(&there, chains)
-	if err != nil {
-		return f, err
-	}
-	err = b.Local.Measured(c, &f, func(cf *decide.ChainFacts) int64 {
-		return b.ChainHere(c, decide.Decision{NativeID: cf.NativeID})
-	})
 	if err != nil {
 		return f, err
 	}
@@ -195,7 +185,7 @@ func (b *Book) lacks(c *ledger.Call, chains []decide.ChainFacts) bool {
 	for _, cf := range chains {
 		last = max(last, cf.LastUsed)
 	}
-	later, err := b.Local.HasOwnSince(b.ChainHere(c, decide.Decision{}), last)
+	later, err := b.Local.HasOwnSince(b.Local.LentChain(c, ""), last)
 	return err != nil || later
 }
 
@@ -206,15 +196,6 @@ func (b *Book) Identity(c *ledger.Call) ledger.Identity {
 	return ledger.Identity{
 		Name: hex.EncodeToString(digest[:6]), Project: b.Project, Directory: c.Cwd, Home: c.Home, Scope: c.Scope,
 	}
-}
-
-// Preview implements ledger.Book.
-func (b *Book) Preview(c *ledger.Call) (decide.Decision, []decide.ChainFacts, error) {
-	facts, _, err := b.Facts(c)
-	if err != nil {
-		return decide.Decision{}, nil, fmt.Errorf("read chains: %w", err)
-	}
-	return c.Decide(facts), facts.Chains, nil
 }
 
 // name returns the name of a call's chain; without the ID for an unnamed one.
@@ -236,8 +217,8 @@ func (b *Book) share(name store.Name, c *ledger.Call) float64 {
 }
 
 // Take implements ledger.Book.
-func (b *Book) Take(m ledger.Mark, d decide.Decision, c *ledger.Call) (*ledger.Ticket, error) {
-	read := m.State.(*reading)
+func (b *Book) Take(of *ledger.Reading, d decide.Decision, c *ledger.Call) (*ledger.Ticket, error) {
+	read := of.State.(*reading)
 	ctx, cancel := context.WithDeadline(context.Background(), read.until)
 	defer cancel()
 	h := &hold{holder: rand.Text(), call: c, decision: d}
@@ -253,8 +234,10 @@ func (b *Book) Take(m ledger.Mark, d decide.Decision, c *ledger.Call) (*ledger.T
 	if err != nil {
 		return nil, err
 	}
-	return b.Local.RecordLent(c, d, &ledger.Loan{Kind: r.name.Kind, Key: b.Digests, Share: b.share(r.name, c),
-		Totals: own.Totals, Left: own.LeftFiles, Hold: h})
+	of.Loan = &ledger.Loan{Kind: r.name.Kind, Key: b.Digests, Share: b.share(r.name, c), Hold: h}
+	t, err := b.Local.Take(of, d, c)
+	t.Totals, t.Left = own.Totals, own.LeftFiles
+	return t, err
 }
 
 // takeOn carries out the decision on a register that was read, and completes the hold. It returns the register and the

@@ -203,7 +203,7 @@ func TestRenew(t *testing.T) {
 		}
 		c := sharedCall(b, "task", prompt+"\n\nMore.", now+1)
 		c.Limits.TTL = 10 * heldFor
-		if d, _, err := b.Preview(c); err != nil || d.Reason != reason.Leased {
+		if d, _, err := ledger.Preview(b, c); err != nil || d.Reason != reason.Leased {
 			t.Errorf("%d: %s (%s), %v", now, d.Mode, d.Reason, err)
 		}
 	}
@@ -433,7 +433,7 @@ func TestUnfinished(t *testing.T) {
 	if bytes.Contains(text, []byte("secret")) || bytes.Contains(text, []byte("coder")) {
 		t.Errorf("the text of a prompt or an answer is in %s", text)
 	}
-	if d, _, err := b.Preview(sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil || d.Reason != reason.Leased {
+	if d, _, err := ledger.Preview(b, sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil || d.Reason != reason.Leased {
 		t.Errorf("before it is done: %s (%s), %v", d.Mode, d.Reason, err)
 	}
 	for _, want := range []error{nil, errFenced} {

@@ -121,7 +121,7 @@ func TestShareIsFixedFromTheFirstCall(t *testing.T) {
 	c := sharedCall(a, "", "Write the parser.", 1000)
 	_, ticket := wantResume(t, a, c, "")
 	later := sharedCall(b, "", "Write the parser.", 2000)
-	facts, _, err := b.Facts(later)
+	facts, err := b.Load(later, false)
 	if err != nil || len(facts.Chains) != 1 {
 		t.Fatal(facts.Chains, err)
 	}

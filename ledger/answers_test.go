@@ -39,7 +39,7 @@ func (j project) call(where, prompt string, now decide.Millis) *Call {
 // proof returns what shows that a prompt continues the session of the coder, whose prompt was base 1.
 func (j project) proof(where, more string, now decide.Millis) decide.ChainFacts {
 	j.t.Helper()
-	_, chains, err := j.l.Preview(j.call(where, fmt.Sprintf(base, 1)+"\n\n"+more, now))
+	_, chains, err := Preview(j.l, j.call(where, fmt.Sprintf(base, 1)+"\n\n"+more, now))
 	if err != nil || len(chains) == 0 {
 		j.t.Fatalf("%d chains, %v", len(chains), err)
 	}
@@ -166,7 +166,7 @@ func TestAnswerAlone(t *testing.T) {
 		"Your last report:\n\n" + answer + "\n\nGo on with the queue.": true,
 		"Go on with the queue.": false,
 	} {
-		_, chains, err := l.Preview(j.call("/project", prompt, 3000))
+		_, chains, err := Preview(l, j.call("/project", prompt, 3000))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestCommandsWork(t *testing.T) {
 				}
 				return tt.found
 			}
-			_, chains, err := l.Preview(c)
+			_, chains, err := Preview(l, c)
 			if err != nil || len(chains) != 1 {
 				t.Fatalf("%d chains, %v", len(chains), err)
 			}

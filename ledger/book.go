@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -17,14 +18,11 @@ import (
 type Book interface {
 	// Key returns the key for digests of the chains' prompts.
 	Key() prompt.Key
-	// Facts reads the facts for a decision, and marks the state of the book.
-	Facts(*Call) (decide.Facts, Mark, error)
-	// Preview returns the decision that Begin would make now and the chains it would choose from. It
-	// records nothing.
-	Preview(*Call) (decide.Decision, []decide.ChainFacts, error)
+	// Load reads the facts for a decision. With all it reads every chain in full, to show them.
+	Load(c *Call, all bool) (*Reading, error)
 	// Take carries out a decision: the chain, the session with its lease, the call. It fails
-	// with ErrMoved if the state has changed since the mark so that the decision can be another.
-	Take(Mark, decide.Decision, *Call) (*Ticket, error)
+	// with ErrMoved if the book has changed since the reading so that the decision can be another.
+	Take(*Reading, decide.Decision, *Call) (*Ticket, error)
 	// FallBack abandons a resume: the session is dead for that reason, and the call continues in a
 	// new one of the same chain. A session that is only busy stays alive. A refused copy is no
 	// session; the source dies only if the reason lies in it.
@@ -35,15 +33,15 @@ type Book interface {
 
 	// Here returns the ledger of this machine, which records all calls.
 	Here() *Ledger
-	// ChainHere returns the number that the chain of a decision on a call has there, 0 for none.
-	ChainHere(*Call, decide.Decision) int64
 }
 
-// A Mark is the state of a book at the time of reading facts.
-type Mark struct {
-	Facts decide.Facts
-	State any           // the chains that another book has read, nil for the ledger's
-	Took  time.Duration // how long another book took to read: another try waits about as long
+// A Reading is what a book has for a call at a time.
+type Reading struct {
+	decide.Facts
+	Others []decide.ChainFacts // other chains of the directory, only to show the changes
+	State  any                 // the chains that another book has read, nil for the ledger's
+	Took   time.Duration       // how long another book took: another try waits about as long
+	Loan   *Loan               // the session that the call takes from another book, nil for none
 }
 
 // ErrHeld reports that another process uses the session that a call would resume.
@@ -65,25 +63,25 @@ func Begin(b Book, c *Call) (d decide.Decision, t *Ticket, err error) {
 		return decide.Decision{}, nil, err
 	} // an outcome that cannot be recorded for another reason only leaves the session unfit to resume
 	for n := range maxDecisions {
-		var mark Mark
-		if d, mark, err = decideOn(b, c); err != nil {
+		var of *Reading
+		if d, of, err = decideOn(b, c); err != nil {
 			return d, nil, err
 		}
-		t, err = b.Take(mark, d, c)
+		t, err = b.Take(of, d, c)
 		switch {
 		case !errors.Is(err, ErrMoved):
 		case c.Wait:
 			return d, nil, ErrHeld
-		case n == maxDecisions-1 || !c.Copies && mark.State == nil:
-			why := reason.Leased
-			if mark.State != nil {
-				why = reason.StoreUnavailable
+		case n == maxDecisions-1 || !c.Copies && of.State == nil:
+			why, chain := reason.Leased, d.Chain
+			if of.State != nil {
+				why, chain = reason.StoreUnavailable, l.LentChain(c, d.NativeID)
 			}
-			d = decide.Decision{Mode: rewrite.Fresh, Reason: why, Chain: b.ChainHere(c, d)}
-			t, err = l.Take(Mark{}, d, c) // it does not go on with anything
+			d = decide.Decision{Mode: rewrite.Fresh, Reason: why, Chain: chain}
+			t, err = l.Take(&Reading{}, d, c) // it does not go on with anything
 		default:
-			if mark.State != nil {
-				Pause(mark.Took, n)
+			if of.State != nil {
+				Pause(of.Took, n)
 			}
 			continue
 		}
@@ -97,16 +95,26 @@ func Begin(b Book, c *Call) (d decide.Decision, t *Ticket, err error) {
 }
 
 // decideOn reads the facts and decides. It returns ErrHeld with the decision if the call must wait.
-func decideOn(b Book, c *Call) (decide.Decision, Mark, error) {
-	facts, mark, err := b.Facts(c)
+func decideOn(b Book, c *Call) (decide.Decision, *Reading, error) {
+	of, err := b.Load(c, false)
 	if err != nil {
-		return decide.Decision{}, mark, fmt.Errorf("read chains: %w", err)
+		return decide.Decision{}, nil, Wrap("read chains", err)
 	}
-	d := c.Decide(facts)
-	if c.Wait && d.Reason == reason.Leased || c.WaitForRecord && facts.Unrecorded() {
+	d := c.Decide(of.Facts)
+	if c.Wait && d.Reason == reason.Leased || c.WaitForRecord && of.Unrecorded() {
 		err = ErrHeld
 	}
-	return d, mark, err
+	return d, of, err
+}
+
+// Preview returns the decision that Begin would make now, and the chains that it would choose from.
+// It records nothing.
+func Preview(b Book, c *Call) (decide.Decision, []decide.ChainFacts, error) {
+	of, err := b.Load(c, true)
+	if err != nil {
+		return decide.Decision{}, nil, Wrap("read chains", err)
+	}
+	return c.Decide(of.Facts), append(of.Chains, of.Others...), nil
 }
 
 // shortest is the minimum pause before a retry.
@@ -121,37 +129,27 @@ func Pause(try time.Duration, n int) {
 // Here implements Book.
 func (l *Ledger) Here() *Ledger { return l }
 
-// ChainHere implements Book.
-func (l *Ledger) ChainHere(_ *Call, d decide.Decision) int64 { return d.Chain }
-
-// Preview implements Book. The chains are followed by other chains of the directory, to show the changes.
-func (l *Ledger) Preview(c *Call) (decide.Decision, []decide.ChainFacts, error) {
-	facts, err := l.readFacts(c, true)
-	chains := facts.Chains
-	if err == nil && !facts.Named && !facts.Never {
-		var others []decide.ChainFacts
-		others, _, err = l.chains(c, true, ends, ofJob+" AND c.first_line <> ?"+newest, append(c.job(), c.FirstLine())...)
-		chains = append(chains, others...)
+// Load implements Book.
+func (l *Ledger) Load(c *Call, all bool) (*Reading, error) {
+	facts, err := l.readFacts(c, all)
+	of := &Reading{Facts: facts}
+	if all && err == nil && !of.Named && !of.Never {
+		of.Others, _, err = l.chains(c, true, ends, ofJob+" AND c.first_line <> ?"+newest,
+			append(c.job(), c.FirstLine())...)
 	}
-	if err != nil {
-		return decide.Decision{}, nil, fmt.Errorf("read chains: %w", err)
-	}
-	return c.Decide(facts), chains, nil
-}
-
-// Facts implements Book.
-func (l *Ledger) Facts(c *Call) (decide.Facts, Mark, error) {
-	facts, err := l.readFacts(c, false)
-	return facts, Mark{Facts: facts}, err
+	return of, err
 }
 
 // Take implements Book.
-func (l *Ledger) Take(m Mark, d decide.Decision, c *Call) (*Ticket, error) {
-	var of *decide.ChainFacts
-	if d.Mode.Continues() {
-		of = m.Facts.Session(d.Session)
-	}
-	return l.begin(c, d, of, nil)
+func (l *Ledger) Take(of *Reading, d decide.Decision, c *Call) (t *Ticket, err error) {
+	err = l.write(func(tx *sql.Tx) error {
+		t = &Ticket{Record: c.Record, Loan: of.Loan, call: c, key: l.key}
+		if of.Loan != nil {
+			t.key = of.Loan.Key
+		}
+		return t.begin(tx, d, of)
+	})
+	return t, err
 }
 
 // Decide decides on a call, and asks for each fact that the decision turns on.

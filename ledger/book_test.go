@@ -200,7 +200,7 @@ func TestCallerIsRecorded(t *testing.T) {
 
 	c = testCall(l, prompt+"\n\nMore.", 3000)
 	c.Caller = callerOf(10, 7)
-	_, chains, err := l.Preview(c)
+	_, chains, err := Preview(l, c)
 	if err != nil || len(chains) != 1 || !reflect.DeepEqual(chains[0].Caller, callerOf(9, 7)) {
 		t.Errorf("facts %+v, %v", chains, err)
 	}

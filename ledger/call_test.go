@@ -506,7 +506,7 @@ func TestArmOfAnInvocation(t *testing.T) {
 		finish(t, l, ticket, goodOutcome(someID, "done", decide.Millis(2000+n)))
 		c = testCall(l, fmt.Sprintf(base, n)+"\n\nMore.", 3000)
 		c.Limits.HoldOut = 0.5
-		if d, _, err := l.Preview(c); err != nil || (d.Reason == reason.HeldOut) != (want == Control) {
+		if d, _, err := Preview(l, c); err != nil || (d.Reason == reason.HeldOut) != (want == Control) {
 			t.Errorf("%s: %s (%s), %v", want, d.Mode, d.Reason, err)
 		}
 	}
@@ -587,7 +587,7 @@ func TestOutdated(t *testing.T) {
 			}
 			return decide.StoredChanged
 		}
-		d, _, err := l.Preview(c)
+		d, _, err := Preview(l, c)
 		if err != nil || looks != tt.looks || (d.Mode == rewrite.Resume) != (tt.moves == 1) {
 			t.Errorf("%d moves: %s (%s) after %d looks, %v", tt.moves, d.Mode, d.Reason, looks, err)
 		}
@@ -615,7 +615,7 @@ func TestPreviewShowsOthers(t *testing.T) {
 	}{{"", false, 3}, {"task", false, 1}, {"", true, 0}} {
 		c := testCall(l, fmt.Sprintf(base, 1)+"\n\nMore.", 3000)
 		c.Task, c.Never = tt.task, tt.never
-		if _, chains, err := l.Preview(c); err != nil || len(chains) != tt.want {
+		if _, chains, err := Preview(l, c); err != nil || len(chains) != tt.want {
 			t.Errorf("%+v: %d chains, %v", tt, len(chains), err)
 		} else {
 			for _, one := range chains {
@@ -704,7 +704,7 @@ func TestEvidenceIsRemembered(t *testing.T) {
 		"Your last report:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.": {Answer: true},
 		"Engineer:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.":         {Answer: true},
 	} {
-		_, chains, err := l.Preview(testCall(l, prompt+"\n\n"+more, 3000))
+		_, chains, err := Preview(l, testCall(l, prompt+"\n\n"+more, 3000))
 		if err != nil || len(chains) != 1 {
 			t.Fatalf("%d chains, %v", len(chains), err)
 		}

@@ -28,7 +28,7 @@ func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
 	for range tries {
 		err = retry(func() (error, bool) {
 			if f, err = l.facts(c, all); err == nil {
-				err = l.Measured(c, &f, func(cf *decide.ChainFacts) int64 { return cf.Chain })
+				err = l.measure(c, &f, func(cf *decide.ChainFacts) int64 { return cf.Chain })
 			}
 			return err, IsLocked(err)
 		})
@@ -76,9 +76,9 @@ func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
 	return f, nil
 }
 
-// Measured adds facts about the costs of runs, also of the latest of each chain, and about the binary. It only
+// measure adds facts about the costs of runs, also of the latest of each chain, and about the binary. It only
 // matters for a resume. here returns the number that a chain has in this ledger, 0 for none.
-func (l *Ledger) Measured(c *Call, f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
+func (l *Ledger) measure(c *Call, f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
 	if f.Disabled || f.Fresh != "" || len(f.Start) == 0 &&
 		!slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
 		return nil

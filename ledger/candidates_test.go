@@ -107,7 +107,7 @@ func TestFilesAreLookedAtSeldom(t *testing.T) {
 			looked++
 			return decide.StoredSame
 		}
-		if _, _, err := l.Preview(c); err != nil || looked != tt.looked {
+		if _, _, err := Preview(l, c); err != nil || looked != tt.looked {
 			t.Errorf("%s: looked at %d times, want %d, %v", tt.name, looked, tt.looked, err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestReasonsOfWhatIsNotReadInFull(t *testing.T) {
 		prompt:               {reason.Identical, true},
 		prompt + "\n\nMore.": {reason.Extends, true},
 	} {
-		if d, chains, err := l.Preview(testCall(l, text, 3000)); err != nil || d.Reason != want.Code || len(chains) != 1 {
+		if d, chains, err := Preview(l, testCall(l, text, 3000)); err != nil || d.Reason != want.Code || len(chains) != 1 {
 			t.Errorf("%q: %s of %d chains, want %s, %v", text, d.Reason, len(chains), want.Code, err)
 		}
 		facts, err := l.readFacts(testCall(l, text, 3000), false)

@@ -134,7 +134,7 @@ func TestCopyHasThePastOfItsSource(t *testing.T) {
 	finish(t, l, ticket, outcome(copyID, "/copy", 200, "", 5000))
 
 	next := func(prompt string, now decide.Millis) decide.Decision {
-		d, _, err := l.Preview(copyCall(l, prompt, now))
+		d, _, err := Preview(l, copyCall(l, prompt, now))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestCopyHasThePastOfItsSource(t *testing.T) {
 	wantSource(t, "another question at the same place", next(talk+"\n\nAssistant: "+said+"\n\nUser: on the left?", 6000), sourceID)
 	late := copyCall(l, right+further, 1001+24*3_600_000)
 	late.Limits.TTL = 48 * 3_600_000
-	if d, _, err := l.Preview(late); err != nil || d.Reason != reason.TooOld {
+	if d, _, err := Preview(l, late); err != nil || d.Reason != reason.TooOld {
 		t.Errorf("a day after its source began: %s, %v", d.Reason, err)
 	}
 }
@@ -349,10 +349,10 @@ func TestCallersOwn(t *testing.T) {
 		if !named {
 			finish(t, l, ticket, outcome(sourceID, "/source", 100, "", 4000))
 		}
-		if d, _, err := l.Preview(testCall(l, prompt+"\n\nMore.", 5000)); err != nil || d.Reason != reason.CallersOwn {
+		if d, _, err := Preview(l, testCall(l, prompt+"\n\nMore.", 5000)); err != nil || d.Reason != reason.CallersOwn {
 			t.Errorf("named %v: in the session: %s (%s), %v", named, d.Mode, d.Reason, err)
 		}
-		if d, _, err := l.Preview(copyCall(l, prompt+"\n\nMore.", 5000)); err != nil || d.NativeID != sourceID {
+		if d, _, err := Preview(l, copyCall(l, prompt+"\n\nMore.", 5000)); err != nil || d.NativeID != sourceID {
 			t.Errorf("named %v: in a copy: %s (%s), %v", named, d.Mode, d.Reason, err)
 		}
 	}

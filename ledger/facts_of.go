@@ -9,7 +9,7 @@ import (
 
 // FactsOf reads the facts of a call from consistent chains that another book keeps, by the same statements as
 // from the ledger: from a ledger in memory that has these chains only. The chains, and the sessions of all of
-// them, have numbers from 1 on, in the order in which they are given. Measured adds the facts that only this
+// them, have numbers from 1 on, in the order in which they are given. It adds the facts that only this
 // machine's ledger knows.
 func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 	memory, err := OpenMemory()
@@ -29,7 +29,12 @@ func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 	if err != nil {
 		return f, err
 	}
-	return memory.facts(c, false)
+	if f, err = memory.facts(c, false); err == nil {
+		err = l.measure(c, &f, func(of *decide.ChainFacts) int64 {
+			return l.LentChain(c, of.NativeID)
+		})
+	}
+	return f, err
 }
 
 // insert writes a chain with its sessions. This process stands for the runs that have some of them.

@@ -32,7 +32,7 @@ func TestAnOrphanKeepsItsLease(t *testing.T) {
 	}
 	more := prompt + "\n\nMore.\n\nAnd more."
 	preview := func() reason.Code {
-		d, _, err := l.Preview(testCall(l, more, 4000))
+		d, _, err := Preview(l, testCall(l, more, 4000))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestWaiting(t *testing.T) {
 	wantCount(t, l, 1, "SELECT count(*) FROM calls")
 	other := testCall(l, prompt+"\n\nMore.", 1500)
 	other.Wait, other.Fingerprints.Model = true, "another"
-	if d, _, err := l.Preview(other); err != nil || d.Reason != reason.ModelChanged {
+	if d, _, err := Preview(l, other); err != nil || d.Reason != reason.ModelChanged {
 		t.Errorf("what cannot be resumed anyway would wait: %s, %v", d.Reason, err)
 	}
 	finish(t, l, first, goodOutcome(someID, "done", 2000))
@@ -158,7 +158,7 @@ func TestLeaseOfAnotherNamespace(t *testing.T) {
 		if err != nil || len(files) != 1 || files[0].Held != step.held {
 			t.Errorf("prune sees %+v, want held %v, %v", files, step.held, err)
 		}
-		d, _, err := l.Preview(testCall(l, prompt+"\n\nMore.\n\nAnd more.", now+4000))
+		d, _, err := Preview(l, testCall(l, prompt+"\n\nMore.\n\nAnd more.", now+4000))
 		if err != nil || d.Reason != step.reason {
 			t.Errorf("the next call: %s, want %s, %v", d.Reason, step.reason, err)
 		}

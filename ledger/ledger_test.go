@@ -491,7 +491,7 @@ func TestOtherBeginnings(t *testing.T) {
 	}
 	_, another, _ := strings.Cut(prompt, "\n\n")
 	another = "Round 2\n\n" + another
-	d, chains, err := l.Preview(testCall(l, another, 3))
+	d, chains, err := Preview(l, testCall(l, another, 3))
 	if err != nil || d.Reason != reason.NewJob || len(chains) != 1 || chains[0].Continuity.Relation != reason.Unrelated {
 		t.Errorf("%s (%s) beside %+v, %v", d.Mode, d.Reason, chains, err)
 	}

@@ -5,26 +5,16 @@ import (
 	"database/sql"
 
 	"reprise/ledger/decide"
-	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 )
 
 // A Loan is the session that a call has taken from another book than the ledger of this machine, which still
 // records the call.
 type Loan struct {
-	Kind   string         // of the chain, that marks the session as another book's
-	Key    prompt.Key     // that book's
-	Share  float64        // see ChainFacts.Share
-	Totals rewrite.Totals // see Ticket.Totals
-	Left   string         // see Ticket.Left
-	Hold   any            // that book's own
-}
-
-// RecordLent records a call that another book has decided on.
-func (l *Ledger) RecordLent(c *Call, d decide.Decision, loan *Loan) (*Ticket, error) {
-	t, err := l.begin(c, d, nil, loan)
-	t.Totals, t.Left = loan.Totals, loan.Left
-	return t, err
+	Kind  string     // of the chain, that marks the session as another book's
+	Key   prompt.Key // that book's
+	Share float64    // see ChainFacts.Share
+	Hold  any        // that book's own
 }
 
 // findLent returns the numbers that the ledger has for another book's chain and session, 0 for none.
@@ -37,12 +27,13 @@ func findLent(q Queryer, nativeID string) (chain, session int64, err error) {
 	return chain, session, err
 }
 
-// LentChain returns the chain that has the ledger's records of calls of another book's, 0 if there is none yet.
-func (l *Ledger) LentChain(c *Call, d decide.Decision) (chain int64) {
+// LentChain returns the chain that has the ledger's records of calls of another book's, by the
+// call's name or a session: 0 if there is none yet.
+func (l *Ledger) LentChain(c *Call, nativeID string) (chain int64) {
 	if c.Task != "" {
 		_ = l.db.QueryRow("SELECT id FROM chains WHERE "+ofName, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain)
 	} else {
-		chain, _, _ = findLent(l, d.NativeID)
+		chain, _, _ = findLent(l, nativeID)
 	}
 	return chain
 }

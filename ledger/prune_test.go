@@ -78,7 +78,7 @@ func TestPrunedSessionIsFreshWithAReason(t *testing.T) {
 	}
 	c := testCall(l, fmt.Sprintf(base, 1)+"\n\nMore.", 2000)
 	c.Task, c.Role, c.Rule = "one", "coder", "r"
-	d, _, err := l.Preview(c)
+	d, _, err := Preview(l, c)
 	if err != nil || d.Mode != rewrite.Fresh || d.Reason != reason.SessionDead || d.Detail != reason.Pruned {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -98,7 +98,7 @@ func TestPrunedSessionIsFreshWithAReason(t *testing.T) {
 	}
 	c = testCall(l, fmt.Sprintf(base, 1)+"\n\nMore.\n\nAnd more.", 3000)
 	c.Task, c.Role, c.Rule = "one", "coder", "r"
-	if d, _, err := l.Preview(c); err != nil || d.Mode != rewrite.Resume || d.NativeID != nth(9) {
+	if d, _, err := Preview(l, c); err != nil || d.Mode != rewrite.Resume || d.NativeID != nth(9) {
 		t.Errorf("the chain does not go on: %+v, %v", d, err)
 	}
 }

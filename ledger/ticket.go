@@ -30,20 +30,7 @@ type Ticket struct {
 	finished   bool // FinishEarly has recorded the outcome
 }
 
-// begin records that a call begins. of are the facts behind a decision to go on with a session. It fails with
-// ErrMoved if these are not true any more.
-func (l *Ledger) begin(c *Call, d decide.Decision, of *decide.ChainFacts, loan *Loan) (t *Ticket, err error) {
-	err = l.write(func(tx *sql.Tx) error {
-		t = &Ticket{Record: c.Record, Loan: loan, call: c, key: l.key}
-		if loan != nil {
-			t.key = loan.Key
-		}
-		return t.begin(tx, d, of)
-	})
-	return t, err
-}
-
-func (t *Ticket) begin(tx *sql.Tx, d decide.Decision, of *decide.ChainFacts) (err error) {
+func (t *Ticket) begin(tx *sql.Tx, d decide.Decision, of *Reading) (err error) {
 	c := t.call
 	if d.Reason != reason.Never {
 		err = t.join(tx, &d, of)
@@ -70,7 +57,7 @@ func (t *Ticket) begin(tx *sql.Tx, d decide.Decision, of *decide.ChainFacts) (er
 }
 
 // join assigns the call a place in a chain, and a session.
-func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *decide.ChainFacts) (err error) {
+func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
 	c := t.call
 	if t.Loan != nil {
 		if d.Chain, d.Session, err = findLent(tx, d.NativeID); err != nil {
@@ -117,7 +104,8 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *decide.ChainFacts) (er
 
 // stillHolds reports whether the facts behind a decision are unchanged: the session is as it was
 // and free, and if only a name led to it, no other call has begun under that name.
-func stillHolds(d *decide.Decision, of *decide.ChainFacts, s *Session, c *storedChain, held []int64) bool {
+func stillHolds(d *decide.Decision, r *Reading, s *Session, c *storedChain, held []int64) bool {
+	of := r.Session(d.Session)
 	byItself := of.Continuity.Retains() || d.Reason == reason.StartedFrom // another call might have gone on with it
 	return s.State == decide.Live && s.LastUsed == of.LastUsed && !s.Reset &&
 		(byItself || c.Newest == of.Newest && c.Concurrent == of.Concurrent) && (d.Copy || !slices.Contains(held, s.ID))

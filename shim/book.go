@@ -71,7 +71,7 @@ func (b *localBook) begin(r *ledger.Call) (decide.Decision, *ledger.Ticket, erro
 }
 
 func (b *localBook) preview(r *ledger.Call) (decide.Decision, []decide.ChainFacts, error) {
-	return b.ledger.Preview(r)
+	return ledger.Preview(b.ledger, r)
 }
 
 func (b *localBook) identity(*ledger.Call) *ledger.Identity { return nil }

@@ -189,7 +189,7 @@ func (b *sharedBook) preview(r *ledger.Call) (decide.Decision, []decide.ChainFac
 		b.requireFresh(r)
 		return b.local.preview(r)
 	}
-	d, chains, err := b.remote.Preview(r)
+	d, chains, err := ledger.Preview(b.remote, r)
 	if err != nil {
 		b.leave(err)
 		return b.preview(r)
