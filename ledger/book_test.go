@@ -189,7 +189,7 @@ func TestCallerIsRecorded(t *testing.T) {
 	check := func(what string, ticket *Ticket, want decide.Caller) {
 		t.Helper()
 		for table, id := range map[string]int64{"calls": ticket.ID, "sessions": ticket.Session} {
-			wantRow(t, what, row(t, l, table, id), map[string]any{"caller": want.String()})
+			wantRow(t, what, row(t, l, table, id), map[string]any{"caller": EncodeJSON(want)})
 		}
 	}
 	c := testCall(l, prompt, 1000)
@@ -214,7 +214,7 @@ func TestCallerIsRecorded(t *testing.T) {
 	d, third := beginCall(t, l, c)
 	wantSource(t, "a copy", d, sourceID)
 	check("a copied call", third, c.Caller)
-	wantRow(t, "its source", row(t, l, "sessions", first.Session), map[string]any{"caller": callerOf(10, 7).String()})
+	wantRow(t, "its source", row(t, l, "sessions", first.Session), map[string]any{"caller": EncodeJSON(callerOf(10, 7))})
 }
 
 func wantSession(t *testing.T, d decide.Decision, got, want *Ticket) {

@@ -426,12 +426,11 @@ func (n *candidate) facts() decide.ChainFacts {
 		Context:      rewrite.Context{Used: s.ContextUsed, Limit: s.ContextLimit}, Compacted: s.Compacted,
 		Created: s.Created, LastUsed: s.LastUsed, Attempt: rewrite.NoAttempt, Reset: s.Reset, CallersOwn: s.CallersOwn,
 		File: s.File, Stamp: s.Stamp, Left: s.LeftFiles, FirstModel: s.FirstModel, Shared: s.Shared != "",
-		Caller: decide.ParseCaller(s.Caller), BaseBytes: int(s.BaseBytes), Base: decodeDigests(s.Base),
+		Caller: s.Caller, Rounds: s.Rounds, BaseBytes: int(s.BaseBytes), Base: decodeDigests(s.Base),
 	}
 	if s.Attempt != nil {
 		f.Attempt = int(*s.Attempt)
 	}
-	_ = f.Rounds.Scan(s.Rounds) // damaged ones are none
 	return f
 }
 

@@ -52,7 +52,7 @@ type Session struct {
 	Attempt    *int64        `db:"attempt INTEGER" json:"attempt,omitempty"` // of its latest call
 	Turns      int64         `db:"turns" json:"turns,omitempty"`
 	Errors     int64         `db:"errors" json:"errors,omitempty"`
-	Caller     string        `db:"caller" json:"caller,omitempty"` // the processes above its latest call
+	Caller     decide.Caller `db:"caller" json:"caller,omitzero"` // the processes above its latest call
 
 	// The fingerprints of its runs. Settings and Auth have a line for each digest.
 	Settings    decide.Digests `db:"settings,once" json:"settings"`
@@ -82,8 +82,8 @@ type Session struct {
 	Totals       rewrite.Totals `db:"totals" json:"totals,omitempty"`
 	File         string         `db:"file TEXT" json:"file,omitempty"`        // in a store relative to the tool's home
 	LeftFiles    string         `db:"left_files" json:"left_files,omitempty"` // the files that its runs changed
-	// Its latest resumed rounds that were given the same, as JSON.
-	Rounds string `db:"rounds" json:"rounds,omitempty"`
+	// Its latest resumed rounds that were given the same.
+	Rounds decide.Rounds `db:"rounds" json:"rounds,omitzero"`
 	// A digest, of where the latest run has left the directory.
 	Repository string `db:"repository" json:"repository,omitempty"`
 	Branch     string `db:"branch" json:"branch,omitempty"` // likewise

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 
-	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
 )
 
@@ -159,11 +158,4 @@ func decodeMarks(data []byte) []prompt.WordDigest {
 func EncodeJSON(v any) string {
 	text, _ := json.Marshal(v) // plain structs of our own: this cannot fail
 	return string(text)
-}
-
-func encodeRounds(r decide.Rounds) string {
-	if r == (decide.Rounds{}) {
-		return ""
-	}
-	return EncodeJSON(r)
 }

@@ -25,7 +25,7 @@ func sessionFor(c *Call, d *decide.Decision, from *Session) Session {
 		s = from.copied()
 	}
 	s.run(c)
-	s.Rounds = encodeRounds(d.Rounds)
+	s.Rounds = d.Rounds
 	return s
 }
 
@@ -45,7 +45,7 @@ func newSession(c *Call) Session {
 // run gives the session to a call's run. It counts as running until the run has ended well: if the shim dies, the
 // session is not resumed.
 func (s *Session) run(c *Call) {
-	s.State, s.LastUsed, s.Caller = decide.Running, c.Now, c.Caller.String()
+	s.State, s.LastUsed, s.Caller = decide.Running, c.Now, c.Caller
 	s.Repository, s.Branch, s.Head = c.Place.Repository, c.Place.Branch, c.Place.Head
 	if c.Attempt != rewrite.NoAttempt {
 		attempt := int64(c.Attempt)

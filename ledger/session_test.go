@@ -72,7 +72,7 @@ func TestAChainGoesThroughItsStates(t *testing.T) {
 
 	// Resumed in place it runs again, and keeps its base until it has ended.
 	again, source := c.Begin(valueCall("Write the parser.\n\nAgain.", 5000), decide.Decision{Mode: rewrite.Resume, Rounds: decide.Rounds{Given: "g"}}, first)
-	if again != first || source != 0 || c.Newest != 1 || c.Sessions[0].State != decide.Running || c.Sessions[0].Rounds == "" || string(c.Sessions[0].Base) != "base" {
+	if again != first || source != 0 || c.Newest != 1 || c.Sessions[0].State != decide.Running || c.Sessions[0].Rounds.Given == "" || string(c.Sessions[0].Base) != "base" {
 		t.Errorf("%d: %+v", again, c.Sessions[0])
 	}
 	if err := c.Finish(first, &Ending{Outcome: *o}); err != errDamaged {
@@ -200,7 +200,7 @@ func TestSessionsAreKeptWhole(t *testing.T) {
 			return err
 		}
 		setFields(reflect.ValueOf(&s.Session).Elem())
-		s.InUse = false // no column
+		s.InUse, s.Caller, s.Rounds = false, callerOf(7), decide.Rounds{Count: 1, Given: "g"}
 		s.Stamp, s.Shared = "12", "task"
 		if s.ID, err = sessions.put(tx, s); err != nil {
 			return err

@@ -60,10 +60,10 @@ func TestCallersOfScripts(t *testing.T) {
 	first, second, third := calls[0].Caller, calls[1].Caller, calls[2].Caller
 	if len(first.Processes) != 1 || len(second.Processes) != 2 ||
 		second.Processes[1] != first.Processes[0] {
-		t.Errorf("one script's calls: %q, %q", first, second)
+		t.Errorf("one script's calls: %+v, %+v", first, second)
 	}
 	if len(third.Processes) != 1 || slices.Contains(second.Processes, third.Processes[0]) {
-		t.Errorf("another script's call: %q", third)
+		t.Errorf("another script's call: %+v", third)
 	}
 	if first.Run().Name != "one.sh" || second.Run().Name != "one.sh" ||
 		third.Run().Name != "two.sh" {

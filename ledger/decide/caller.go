@@ -2,8 +2,8 @@ package decide
 
 import (
 	"database/sql/driver"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"reprise/ledger/proc"
@@ -12,17 +12,18 @@ import (
 // A Caller is the processes above a call that might have made it, the nearest first, up to a person's
 // shell or terminal or a service manager. The zero value is an unknown caller.
 type Caller struct {
-	Processes []CallerProcess
+	Processes []CallerProcess `json:"processes,omitempty"`
 	// Person reports whether a person typed the call: there is no process between it and an
 	// interactive shell, a terminal or an editor.
-	Person bool
-	Shell  CallerProcess // the person's interactive shell, the zero value if there is none
+	Person bool `json:"person,omitempty"`
+	// The person's interactive shell, the zero value if there is none.
+	Shell CallerProcess `json:"shell,omitzero"`
 }
 
 // A CallerProcess is one of them.
 type CallerProcess struct {
 	proc.Process
-	Name string // of the program or script, without directory; no control characters
+	Name string `json:"name"` // of the program or script, without directory; no control characters
 }
 
 // personPause is how long after the end of an earlier run a person's next call counts as the same
@@ -48,90 +49,17 @@ func (p CallerProcess) Identity() string {
 	if !p.known() {
 		return ""
 	}
-	return strings.Join([]string{p.Boot, p.Namespace, p.encode()}, "\t")
+	return fmt.Sprintf("%s\t%s\t%d.%d.%s", p.Boot, p.Namespace, p.PID, p.Start, p.Name)
 }
 
 // known reports whether boot, namespace and start are.
 func (p CallerProcess) known() bool { return p.Boot != "" && p.Namespace != "" && p.Start > 0 }
 
-// personMark begins the field of the person's shell. A process's field begins with a digit.
-const personMark = "person"
-
-// String encodes the caller for the ledger: the boot, the namespace and the processes, with tabs
-// between, and the person's shell last.
-func (c Caller) String() string {
-	if len(c.Processes) == 0 && !c.Person {
-		return ""
-	}
-	nearest := c.Shell
-	if len(c.Processes) > 0 {
-		nearest = c.Processes[0]
-	}
-	fields := []string{nearest.Boot, nearest.Namespace}
-	for _, p := range c.Processes {
-		fields = append(fields, p.encode())
-	}
-	switch {
-	case c.Person && c.Shell.PID > 0:
-		fields = append(fields, personMark+"."+c.Shell.encode())
-	case c.Person:
-		fields = append(fields, personMark)
-	}
-	return strings.Join(fields, "\t")
-}
-
-func (p CallerProcess) encode() string {
-	return strconv.Itoa(p.PID) + "." + strconv.FormatInt(p.Start, 10) + "." + p.Name
-}
-
-// ParseCaller decodes it. What cannot be read is no caller.
-func ParseCaller(text string) Caller {
-	fields := strings.Split(text, "\t")
-	if len(fields) < 3 {
-		return Caller{}
-	}
-	var c Caller
-	for _, field := range fields[2:] {
-		shell, person := strings.CutPrefix(field, personMark)
-		c.Person = person // the field is the last one
-		if person && shell == "" {
-			continue
-		}
-		p, ok := parseCallerProcess(fields[0], fields[1], strings.TrimPrefix(shell, "."))
-		if !ok {
-			return Caller{}
-		}
-		if person {
-			c.Shell = p
-		} else {
-			c.Processes = append(c.Processes, p)
-		}
-	}
-	return c
-}
-
-func parseCallerProcess(boot, namespace, text string) (p CallerProcess, ok bool) {
-	fields := strings.SplitN(text, ".", 3)
-	if len(fields) < 3 {
-		return p, false
-	}
-	pid, err := strconv.Atoi(fields[0])
-	if err != nil {
-		return p, false
-	}
-	start, err := strconv.ParseInt(fields[1], 10, 64)
-	return CallerProcess{proc.Process{Boot: boot, Namespace: namespace, PID: pid, Start: start}, fields[2]}, err == nil
-}
-
 // Scan implements sql.Scanner.
-func (c *Caller) Scan(value any) error {
-	text, _ := value.(string)
-	*c = ParseCaller(text)
-	return nil
-}
+func (c *Caller) Scan(column any) error { return scan(c, column) }
 
 // Value implements driver.Valuer.
-func (c Caller) Value() (driver.Value, error) { return c.String(), nil }
+func (c Caller) Value() (driver.Value, error) { return columnOf(c) }
 
 // common returns the nearest process that made both calls, ok reports whether there is one. Since it
 // is above this call, it has lived through both.

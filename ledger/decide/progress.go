@@ -1,6 +1,6 @@
 package decide
 
-import "encoding/json"
+import "database/sql/driver"
 
 // Rounds are the latest resumed rounds of a session in a row that were given the same.
 type Rounds struct {
@@ -29,11 +29,8 @@ func (r Rounds) stuck(given, tree string) bool {
 	return r.Count >= enoughRounds && r.Repeated(given) && tree != "" && r.Tree == tree
 }
 
-// Scan implements sql.Scanner. Sessions of older versions have no rounds.
-func (r *Rounds) Scan(column any) error {
-	*r = Rounds{}
-	if text, _ := column.(string); text != "" {
-		return json.Unmarshal([]byte(text), r)
-	}
-	return nil
-}
+// Scan implements sql.Scanner.
+func (r *Rounds) Scan(column any) error { return scan(r, column) }
+
+// Value implements driver.Valuer.
+func (r Rounds) Value() (driver.Value, error) { return columnOf(r) }

@@ -2,7 +2,6 @@ package decide
 
 import (
 	"database/sql/driver"
-	"encoding/json"
 	"fmt"
 )
 
@@ -20,20 +19,11 @@ type Proof struct {
 	Terminal bool   `json:"terminal,omitempty"` // a person typed both calls in one shell
 }
 
-// Scan implements sql.Scanner. Calls of older versions have no proof.
-func (p *Proof) Scan(column any) error {
-	*p = Proof{}
-	if text, _ := column.(string); text != "" {
-		return json.Unmarshal([]byte(text), p)
-	}
-	return nil
-}
+// Scan implements sql.Scanner.
+func (p *Proof) Scan(column any) error { return scan(p, column) }
 
 // Value implements driver.Valuer.
-func (p Proof) Value() (driver.Value, error) {
-	text, err := json.Marshal(p)
-	return string(text), err
-}
+func (p Proof) Value() (driver.Value, error) { return columnOf(p) }
 
 // Sentences returns the facts of a proof, one a sentence.
 func (p Proof) Sentences() (facts []string) {

@@ -16,10 +16,10 @@ import (
 
 // A Process identifies a process beyond the life of the PID.
 type Process struct {
-	Boot      string // ID of the boot it runs under
-	Namespace string // of the PID, "" if not known
-	PID       int
-	Start     int64 // the start time in the system's ticks, 0 if not known
+	Boot      string `json:"boot"`      // ID of the boot it runs under
+	Namespace string `json:"namespace"` // of the PID, "" if not known
+	PID       int    `json:"pid"`
+	Start     int64  `json:"start"` // the start time in the system's ticks, 0 if not known
 }
 
 // This identifies the calling process.

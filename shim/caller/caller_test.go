@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -187,22 +188,22 @@ func TestCallerIsIdentified(t *testing.T) {
 	got := find(root, "boot", 1000, 999)
 	want := decide.Caller{Processes: []decide.CallerProcess{{
 		Process: proc.Process{Boot: "boot", Namespace: "pid:[1]", PID: 999, Start: 5000}, Name: "make"}}}
-	if got.String() != want.String() {
-		t.Errorf("%q, want %q", got, want)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 	for what, other := range map[string]decide.Caller{
 		"with the PIDs of another namespace": find(root, "boot", 7, 999),
 		"without /proc":                      find(t.TempDir(), "boot", 1000, 999),
 	} {
-		if other.String() != "" || len(other.Processes) > 0 {
-			t.Errorf("%s: %q", what, other)
+		if !reflect.DeepEqual(other, decide.Caller{}) {
+			t.Errorf("%s: %+v", what, other)
 		}
 	}
 	if err := os.Remove(filepath.Join(root, "1000/ns/pid")); err != nil {
 		t.Fatal(err)
 	}
-	if got := find(root, "boot", 1000, 999); got.String() != "" {
-		t.Errorf("without a namespace: %q", got)
+	if got := find(root, "boot", 1000, 999); !reflect.DeepEqual(got, decide.Caller{}) {
+		t.Errorf("without a namespace: %+v", got)
 	}
 }
 
