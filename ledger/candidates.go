@@ -421,9 +421,8 @@ func (n *candidate) facts() decide.ChainFacts {
 	f := decide.ChainFacts{
 		Chain: c.ID, Newest: c.Newest, Concurrent: c.Concurrent,
 		Session: s.ID, Parent: s.Parent, NativeID: s.NativeID, State: s.State, StateWhy: s.StateWhy, Errors: int(s.Errors),
-		Fingerprints: decide.Fingerprints{Settings: s.Settings, Model: s.Model, Runtime: s.Runtime, Auth: s.Auth},
-		Place:        decide.Place{Repository: s.Repository, Branch: s.Branch, Head: s.Head},
-		Context:      rewrite.Context{Used: s.ContextUsed, Limit: s.ContextLimit}, Compacted: s.Compacted,
+		Fingerprints: s.Fingerprints, Place: s.Place,
+		Context: rewrite.Context{Used: s.ContextUsed, Limit: s.ContextLimit}, Compacted: s.Compacted,
 		Created: s.Created, LastUsed: s.LastUsed, Attempt: rewrite.NoAttempt, Reset: s.Reset, CallersOwn: s.CallersOwn,
 		File: s.File, Stamp: s.Stamp, Left: s.LeftFiles, FirstModel: s.FirstModel, Shared: s.Shared != "",
 		Caller: s.Caller, Rounds: s.Rounds, BaseBytes: int(s.BaseBytes), Base: decodeDigests(s.Base),

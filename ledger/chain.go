@@ -54,13 +54,9 @@ type Session struct {
 	Errors     int64         `db:"errors" json:"errors,omitempty"`
 	Caller     decide.Caller `db:"caller" json:"caller,omitzero"` // the processes above its latest call
 
-	// The fingerprints of its runs. Settings and Auth have a line for each digest.
-	Settings    decide.Digests `db:"settings,once" json:"settings"`
-	Model       string         `db:"model,once" json:"model"`
-	FirstModel  string         `db:"first_model" json:"first_model,omitempty"` // as the tool named it at the start
-	Runtime     string         `db:"runtime,once" json:"runtime"`
-	Auth        decide.Digests `db:"auth,once" json:"auth"`
-	ToolVersion string         `db:"version TEXT" json:"tool_version,omitempty"`
+	decide.Fingerprints        // of its runs
+	FirstModel          string `db:"first_model" json:"first_model,omitempty"` // as named
+	ToolVersion         string `db:"version TEXT" json:"tool_version,omitempty"`
 
 	// Digests of its prompts and answers.
 	// Of the first prompt that it was sent whole: its first line, its blocks.
@@ -83,11 +79,8 @@ type Session struct {
 	File         string         `db:"file TEXT" json:"file,omitempty"`        // in a store relative to the tool's home
 	LeftFiles    string         `db:"left_files" json:"left_files,omitempty"` // the files that its runs changed
 	// Its latest resumed rounds that were given the same.
-	Rounds decide.Rounds `db:"rounds" json:"rounds,omitzero"`
-	// A digest, of where the latest run has left the directory.
-	Repository string `db:"repository" json:"repository,omitempty"`
-	Branch     string `db:"branch" json:"branch,omitempty"` // likewise
-	Head       string `db:"head" json:"head,omitempty"`     // the commit there
+	Rounds       decide.Rounds `db:"rounds" json:"rounds,omitzero"`
+	decide.Place               // of the directory at the end of the latest run
 	// A run has it now; FactsOf and Begin read it.
 	InUse bool `json:"-"`
 }

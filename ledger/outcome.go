@@ -119,16 +119,8 @@ type Ending struct {
 	Named         string // the session that the caller names, of an observed call that is not recorded yet
 	Ended, Failed int64  // how many of the calls ended well, and did not
 	Resets        []string
-	Transcript    bool
-	Opening       int // of the prompt's footprint
-	Bytes         int
-	Blocks        []byte
-	Lines         []byte
-	Shape         []byte
-	Things        []byte // of the run's traces
+	News          Session // what the session was sent, and what it said and touched
 	AnswerLines   []byte
-	Answer        []byte
-	Said          []byte
 	Outcome       Outcome // of the latest turn, without the model's texts
 }
 
@@ -154,18 +146,16 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 // keeps nothing: Finish will record the outcome.
 func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
 	e := l.Ending(t, o, later)
-	if err := l.write(e.record); err != nil {
-		return fmt.Errorf("record turns: %w", Explain(err))
-	}
-	t.finished = true
-	return nil
+	err := l.write(e.record)
+	t.finished = err == nil
+	return Wrap("record turns", Explain(err))
 }
 
 // Ending returns everything that a run leaves to record. The texts are in it only as digests.
 func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
 	e := Ending{Ledger: l.name(), Session: t.Session, Chain: t.Chain, Cwd: t.call.Cwd, Project: t.call.Project,
-		Task:       t.call.Task,
-		Transcript: t.transcript, Finished: t.finished, Outcome: o.withoutTexts()}
+		Task: t.call.Task,
+		News: Session{Transcript: t.transcript}, Finished: t.finished, Outcome: o.withoutTexts()}
 	var news []*Outcome
 	if !t.finished {
 		news = append(news, e.add(t.Record, o))
@@ -185,9 +175,7 @@ func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
 		}
 		return e
 	}
-	base := t.call.Prompt.Footprint()
-	e.Opening, e.Bytes, e.Blocks = base.Opening, base.Bytes, encodeDigests(base.Blocks)
-	e.Lines, e.Shape = encodeLines(base.Lines), encodeShape(base.Shape)
+	e.News.send(t.call.Prompt)
 	e.addSaid(t, news, changedFiles(o.Left))
 	return e
 }
@@ -211,10 +199,11 @@ func (e *Ending) addSaid(t *Ticket, turns []*Outcome, changed []string) {
 		s := &o.Seen
 		answers, files = append(answers, s.Answer), slices.Concat(s.Files, files) // the newest are kept
 		answer := prompt.NewAnswer(s.Answer, s.Texts, t.key)
-		e.Answer, e.Said = append(e.Answer, encodeAnswer(answer)...), append(e.Said, encodeSaid(answer)...)
+		e.News.Answers = append(e.News.Answers, encodeAnswer(answer)...)
+		e.News.Said = append(e.News.Said, encodeSaid(answer)...)
 	}
 	traces := prompt.NewTraces(t.call.Prompt, answers, files, changed, t.key)
-	e.Things, e.AnswerLines = encodeMarks(traces.Things), encodeMarks(traces.Lines)
+	e.News.Things, e.AnswerLines = encodeMarks(traces.Things), encodeMarks(traces.Lines)
 }
 
 // withoutTexts returns the outcome without the model's texts.

@@ -30,23 +30,27 @@ func sessionFor(c *Call, d *decide.Decision, from *Session) Session {
 }
 
 func newSession(c *Call) Session {
-	base := c.Prompt.Footprint()
-	s := Session{
-		Created: c.Now, Settings: c.Fingerprints.Settings, Model: c.Fingerprints.Model, Runtime: c.Fingerprints.Runtime,
-		Auth: c.Fingerprints.Auth,
-		Base: encodeDigests(base.Blocks), BaseOpening: int64(base.Opening), BaseBytes: int64(base.Bytes),
-		BaseLines: encodeLines(base.Lines), Shape: encodeShape(base.Shape),
-		Root: encodeDigests(append([]prompt.Digest{base.First}, base.Blocks...)),
-	}
+	s := Session{Created: c.Now, Fingerprints: c.Fingerprints}
+	base := s.send(c.Prompt)
+	s.Root = encodeDigests(append([]prompt.Digest{base.First}, base.Blocks...))
 	s.run(c)
 	return s
+}
+
+// send records that the session was sent a prompt.
+func (s *Session) send(p *prompt.Prompt) prompt.Footprint {
+	base := p.Footprint()
+	s.Base, s.BaseLines = encodeDigests(base.Blocks), encodeLines(base.Lines)
+	s.BaseOpening, s.BaseBytes = int64(base.Opening), int64(base.Bytes)
+	s.Shape = encodeShape(base.Shape)
+	return base
 }
 
 // run gives the session to a call's run. It counts as running until the run has ended well: if the shim dies, the
 // session is not resumed.
 func (s *Session) run(c *Call) {
 	s.State, s.LastUsed, s.Caller = decide.Running, c.Now, c.Caller
-	s.Repository, s.Branch, s.Head = c.Place.Repository, c.Place.Branch, c.Place.Head
+	s.Place = c.Place
 	if c.Attempt != rewrite.NoAttempt {
 		attempt := int64(c.Attempt)
 		s.Attempt = &attempt
@@ -117,7 +121,8 @@ var errDamaged = errors.New("the record is damaged")
 // finish records how a run of the session ended. source is the session of the same chain that it is a copy of,
 // nil for none.
 func (s *Session) finish(e *Ending, source *Session) error {
-	if e.Blocks == nil {
+	news := &e.News
+	if news.Base == nil {
 		return errDamaged
 	}
 	o := &e.Outcome
@@ -127,13 +132,14 @@ func (s *Session) finish(e *Ending, source *Session) error {
 	s.Turns, s.Errors = s.Turns+e.Ended, s.Errors+e.Failed
 	s.NativeID, s.File, s.ToolVersion = seen.ID, o.File, cmp.Or(seen.Version, s.ToolVersion)
 	s.FirstModel = cmp.Or(s.FirstModel, seen.Model)
-	s.Base, s.BaseOpening, s.BaseBytes, s.BaseLines, s.Shape = e.Blocks, int64(e.Opening), int64(e.Bytes), e.Lines, e.Shape
-	things := slices.Concat(e.Things, s.Things) // the newest are kept
+	s.Base, s.BaseOpening, s.BaseBytes = news.Base, news.BaseOpening, news.BaseBytes
+	s.BaseLines, s.Shape = news.BaseLines, news.Shape
+	things := slices.Concat(news.Things, s.Things) // the newest are kept
 	s.Things = things[:min(len(things), prompt.MaxThings*markSize)]
-	s.Answers, s.Said = slices.Concat(s.Answers, e.Answer), slices.Concat(s.Said, e.Said)
-	s.Transcript, s.Compacted = s.Transcript || e.Transcript, s.Compacted || seen.Compacted
+	s.Answers, s.Said = slices.Concat(s.Answers, news.Answers), slices.Concat(s.Said, news.Said)
+	s.Transcript, s.Compacted = s.Transcript || news.Transcript, s.Compacted || seen.Compacted
 	s.ContextUsed, s.ContextLimit, s.Totals = seen.ContextUse.Used, seen.ContextUse.Limit, seen.Totals
-	s.Repository, s.Branch, s.Head, s.LeftFiles = o.Place.Repository, o.Place.Branch, o.Place.Head, o.Left
+	s.Place, s.LeftFiles = o.Place, o.Left
 	if s.State == decide.Live || source == nil {
 		return nil
 	}

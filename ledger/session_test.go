@@ -21,7 +21,7 @@ func valueCall(text string, now decide.Millis) *Call {
 }
 
 func valueEnding(o *Outcome, blocks []byte) *Ending {
-	e := &Ending{Cwd: "/project", Task: "parser", Blocks: blocks, Bytes: 10, Outcome: *o}
+	e := &Ending{Cwd: "/project", Task: "parser", News: Session{Base: blocks, BaseBytes: 10}, Outcome: *o}
 	e.add(Record{}, o)
 	return e
 }

@@ -10,9 +10,11 @@ import (
 
 // Fingerprints must be equal between a session and a call that resumes it.
 type Fingerprints struct {
-	Model, Runtime string
-	Settings       Digests // of what shapes a run, and of where and for whom it runs
-	Auth           Digests // of the account
+	Model   string `db:"model,once" json:"model"`
+	Runtime string `db:"runtime,once" json:"runtime"`
+	// Of what shapes a run, and of where and for whom it runs.
+	Settings Digests `db:"settings,once" json:"settings"`
+	Auth     Digests `db:"auth,once" json:"auth"` // of the account
 }
 
 // Named returns the fingerprints without what counts only for calls without a name.
@@ -111,4 +113,8 @@ func withoutWholes(names []string) []string {
 
 // A Place is a directory's place in the history: keyed digests of the repository and of the branch
 // that is checked out, and the head commit. Each is "" if there is none.
-type Place struct{ Repository, Branch, Head string }
+type Place struct {
+	Repository string `db:"repository" json:"repository,omitempty"`
+	Branch     string `db:"branch" json:"branch,omitempty"`
+	Head       string `db:"head" json:"head,omitempty"`
+}
