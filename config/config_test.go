@@ -164,7 +164,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// All mistakes are found at once, in the order of the file; what follows from one is none of its
+// All mistakes are found at once, in the order of the file; a consequence of one is none of its
 // own.
 func TestAllMistakes(t *testing.T) {
 	_, err := Parse("c.toml", `ttl = 30
@@ -300,7 +300,7 @@ func eachTool(key string) (keys []string) {
 	return keys
 }
 
-// checkDefault sets key to what the page calls its default: that must change nothing.
+// checkDefault sets key to its default on the page: that must change nothing.
 func checkDefault(t *testing.T, key, value string) {
 	t.Helper()
 	got, err := Parse("reference", key+" = "+value, "/h")

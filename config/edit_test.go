@@ -59,8 +59,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// What doctor would call a mistake is not set, and what cannot be changed line by line is left to
-// the user.
+// A mistake by doctor's rules is not set, and a value that cannot be changed line by line is left
+// to the user.
 func TestSetMistakes(t *testing.T) {
 	for _, c := range []struct{ text, key, value, want string }{
 		{"", "ttll", "2h", "f: ttll: unknown key"},

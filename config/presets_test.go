@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write builtin.go anew")
 
-// builtin.go says in Go what presets.toml says for people: reading that would cost
+// builtin.go has in Go the presets that presets.toml has for people: reading that would cost
 // every call more than all else that it takes to find its rule.
 func TestBuiltIn(t *testing.T) {
 	text, err := os.ReadFile("presets.toml")
@@ -67,7 +67,7 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
-// fields writes what is set of a struct, as it stands in a literal.
+// fields writes the set fields of a struct, as they stand in a literal.
 func fields(out *strings.Builder, v reflect.Value) {
 	for i := range v.NumField() {
 		if name := v.Type().Field(i).Name; name != "Policy" && !v.Field(i).IsZero() {

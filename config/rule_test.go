@@ -476,7 +476,7 @@ reset_when.role = "reviewer"
 	}
 }
 
-// BenchmarkPresets is what the presets cost a call that is none of theirs.
+// BenchmarkPresets measures the presets' cost for a call that is none of theirs.
 func BenchmarkPresets(b *testing.B) {
 	config, s := Default(), subject(nil)
 	for b.Loop() {
@@ -509,7 +509,7 @@ func TestLongest(t *testing.T) {
 }
 
 // FuzzRules: whatever rules the file holds, a call matches the same way each time, and its names
-// are no longer than a name can be, and are the rule's own or words of what the rule looks at.
+// are no longer than a name can be, and are the rule's own or words of the call.
 func FuzzRules(f *testing.F) {
 	for _, rule := range []string{"", "task = \"t\"", "prompt = ['(?m)^Task: (?P<task>.+)$']",
 		"cwd = \"**/x\"\ntool = \"codex\"",

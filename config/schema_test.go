@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// The schema accepts what Parse accepts, and finds the mistakes that an editor can show.
+// The schema accepts the files that Parse accepts, and finds the mistakes that an editor can show.
 func TestSchema(t *testing.T) {
 	text, err := Schema()
 	if err != nil {
@@ -73,7 +73,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// asJSON returns what an editor compares with the schema.
+// asJSON returns the value that an editor compares with the schema.
 func asJSON(t *testing.T, text string) any {
 	var tree map[string]any
 	if _, err := toml.Decode(text, &tree); err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is listed is all that can be set, is written as it would be read, and is documented.
+// The list has every key that can be set, as it would be read, and each is documented.
 func TestValues(t *testing.T) {
 	c, err := Parse("config.toml", `ttl = "90m"
 max_age = "24h30m"

@@ -194,7 +194,7 @@ var (
 	declaration = `(?m)^(?:func (?:\([^)]*\) )?|type |var |const |[a-z_].*[ *])%s\b`
 )
 
-// What the maintainers' pages say of the code is true: each file exists, and declares the function beside it.
+// The maintainers' pages are true of the code: each file exists, and declares the function beside it.
 func TestCodeIsWhereThePagesSay(t *testing.T) {
 	for _, page := range pages(t) {
 		text := strings.Join(prose(t, page), "\n")

@@ -16,7 +16,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A fakeStore is what machines share in these tests.
+// A fakeStore is the store that machines share in these tests.
 type fakeStore struct {
 	registers map[string]store.Register
 	bundles   map[string]string // what each has packed
@@ -379,7 +379,7 @@ func TestCheckoutMustHaveTheWork(t *testing.T) {
 	}
 }
 
-// What could not be put into the store is not resumed.
+// A session that could not be put into the store is not resumed.
 func TestBundleThatIsMissing(t *testing.T) {
 	f := newFakeStore()
 	a, b := f.machine(t, "a"), f.machine(t, "b")
@@ -417,7 +417,7 @@ func TestLongTaskStaysSmall(t *testing.T) {
 	}
 }
 
-// Another process can do what a call leaves to do.
+// Another process can do the work that a call leaves.
 func TestUnfinished(t *testing.T) {
 	f := newFakeStore()
 	a, b := f.machine(t, "a"), f.machine(t, "b")

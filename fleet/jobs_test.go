@@ -146,7 +146,7 @@ func (s *deadlineStore) Swap(ctx context.Context, name store.Name, old string, v
 	return s.fakeStore.Swap(ctx, name, old, value)
 }
 
-// What is read and what is taken have one time limit together.
+// Reading and taking have one time limit together.
 func TestReadingAndTakingShareALimit(t *testing.T) {
 	f := &deadlineStore{fakeStore: newFakeStore()}
 	a := f.machine(t, "a")

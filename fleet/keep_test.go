@@ -110,7 +110,7 @@ func TestForgetInStore(t *testing.T) {
 	}
 }
 
-// What is damaged does not keep reset and forget from their work.
+// Damage does not keep reset and forget from their work.
 func TestDamagedInStore(t *testing.T) {
 	f := newFakeStore()
 	a := f.machine(t, "a")

@@ -56,7 +56,7 @@ func TestRegisterFormat(t *testing.T) {
 	if missing := lacking("", want, have); len(missing) > 0 {
 		t.Errorf("registers have lost %v: %s", missing, r.Value)
 	}
-	// What an earlier reprise has written is read.
+	// A register of an earlier reprise is read.
 	f.registers = map[string]store.Register{}
 	name := a.name(c)
 	f.registers[fmt.Sprint(name)] = store.Register{Name: name, Value: text, Version: "v1"}

@@ -36,7 +36,7 @@ func (j project) call(where, prompt string, now decide.Millis) *Call {
 	return c
 }
 
-// proof returns what shows that a prompt continues the session of the coder, whose prompt was base 1.
+// proof returns the evidence that a prompt continues the session of the coder, whose prompt was base 1.
 func (j project) proof(where, more string, now decide.Millis) decide.ChainFacts {
 	j.t.Helper()
 	_, chains, err := Preview(j.l, j.call(where, fmt.Sprintf(base, 1)+"\n\n"+more, now))
@@ -228,7 +228,7 @@ func TestCommandsWork(t *testing.T) {
 	}
 }
 
-// Beside a run ran what overlaps with it in its directory or below.
+// A run ran beside another if it overlaps in the directory or below.
 func TestBeside(t *testing.T) {
 	l, _ := newLedger(t)
 	ran := func(cwd string, began, ended decide.Millis) {

@@ -143,8 +143,8 @@ func TestFilesLeftAreKept(t *testing.T) {
 	}
 }
 
-// What a run leaves is compared with what the next call finds, and the names of what has
-// changed are kept.
+// The files that a run leaves are compared with those of the next call, and the names of
+// changes are kept.
 func TestPlacesAndChangesAreKept(t *testing.T) {
 	l, _ := newLedger(t)
 	first := decide.Place{Repository: "r", Branch: "main", Head: "1"}

@@ -12,7 +12,7 @@ import (
 // A request is one whose prompt has so many tokens, of which the cache had some.
 type request struct{ prompt, read int64 }
 
-// callAt makes a call of a named task. Its session holds its first request and what was added until its end.
+// callAt makes a call of a named task. Its session holds its first request and the text added until its end.
 func callAt(t *testing.T, l *Ledger, now decide.Millis, task string, first, sum request, holds int64) decide.Decision {
 	t.Helper()
 	return callWith(t, l, now, task, first, sum, holds, func(*Call) {}, func(*Ticket) {})

@@ -77,7 +77,7 @@ func betweenCall(c *Call, happens func()) *Call {
 	return c
 }
 
-// What changes between the decision and the write is seen: the session is not resumed.
+// A change between the decision and the write is seen: the session is not resumed.
 func TestWhatChangesBetweenDecisionAndWrite(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -171,7 +171,7 @@ func TestACopyIsDecidedOnAgain(t *testing.T) {
 	}
 }
 
-// What runs leave in a session's row adds up, and what a run does not say stays.
+// The figures of runs add up in a session's row, and a figure that a run does not report stays.
 func TestRunsOfASessionAddUp(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
@@ -249,7 +249,7 @@ func TestThingsAreBounded(t *testing.T) {
 	}
 }
 
-// A call's row has what the run has cost, and how it ended.
+// A call's row has the run's cost, and how it ended.
 func TestAnInvocationIsRecorded(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
@@ -322,7 +322,7 @@ func TestFallBackIsRecorded(t *testing.T) {
 	}
 }
 
-// A copy's row has all that its source's has, but for what is its own.
+// A copy's row equals the source's row, but for the fields of its own.
 func TestACopyHasTheRowOfItsSource(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
@@ -347,7 +347,7 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 	wantRow(t, "its chain", row(t, l, "chains", ticket.Chain), map[string]any{"session_id": ticket.Session, "since": first.Session, "updated": 3000})
 }
 
-// A new session's row has what the call was like, and its process has the lease.
+// A new session's row has the call's properties, and its process has the lease.
 func TestASessionBegins(t *testing.T) {
 	l, _ := newLedger(t)
 	c := testCall(l, fmt.Sprintf(base, 1), 1000)
@@ -542,7 +542,7 @@ func TestTranscriptIsRemembered(t *testing.T) {
 	wantRow(t, "what was sent as a transcript", row(t, l, "sessions", ticket.Session), map[string]any{"transcript": 1})
 }
 
-// What looks like a death or a change is looked at again where the row is another one by now, and only then.
+// A death or a change is looked at again where the row is another one by now, and only then.
 func TestOutdated(t *testing.T) {
 	l, path := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
@@ -690,7 +690,7 @@ func TestForkNeedsBoth(t *testing.T) {
 	}
 }
 
-// What a session has touched and said is known to the next call as evidence.
+// The files and answers of a session are evidence for the next call.
 func TestEvidenceIsRemembered(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)

@@ -68,7 +68,7 @@ func TestWhichSessionsAreRead(t *testing.T) {
 	}
 }
 
-// What was an end when the ends were read, and was gone on from when the others were, counts once.
+// A session that was an end when the ends were read, and inner when the others were, counts once.
 func TestNoSessionCountsTwice(t *testing.T) {
 	f := decide.Facts{Chains: []decide.ChainFacts{{Session: 5}}}
 	addInner(&f, []decide.ChainFacts{{Session: 5}, {Session: 6}})
@@ -138,7 +138,7 @@ func TestReasonsOfWhatIsNotReadInFull(t *testing.T) {
 	}
 }
 
-// What was sent before is known by its lines and its sections: what a resume sends depends on both.
+// An earlier prompt is known by its lines and sections: the delta depends on both.
 func TestDeltaAfterTheLedger(t *testing.T) {
 	l, _ := newLedger(t)
 	section := func(name, text string) string { return "## " + name + "\n\n" + text + "\n\n" }

@@ -16,7 +16,7 @@ const (
 	otherID  = "cccccccc-2222-4333-8444-555555555555"
 )
 
-// copyCall goes on in copies. Its ForkPoint names what it was asked for.
+// copyCall goes on in copies. Its ForkPoint names its argument.
 func copyCall(l *Ledger, prompt string, now decide.Millis) *Call {
 	c := testCall(l, prompt, now)
 	c.Copies = true
@@ -49,7 +49,7 @@ func beginCall(t *testing.T, l *Ledger, c *Call) (decide.Decision, *Ticket) {
 	return d, ticket
 }
 
-// wantSource checks what a call goes on from; "" stands for a fresh one.
+// wantSource checks the session that a call continues; "" stands for a fresh one.
 func wantSource(t *testing.T, what string, d decide.Decision, id string) {
 	t.Helper()
 	if d.NativeID != id || d.Copy != (id != "") || d.Mode.Continues() != (id != "") {
@@ -121,7 +121,7 @@ func TestCopyIsASessionOfItsChain(t *testing.T) {
 	}
 }
 
-// A copy has answered what its source had, and is as old.
+// A copy has its source's answers, and its age.
 func TestCopyHasThePastOfItsSource(t *testing.T) {
 	l, _ := newLedger(t)
 	talk := fmt.Sprintf(base, 1) + "\n\nUser: what is it?"
@@ -282,7 +282,7 @@ func TestReviewersOfOneName(t *testing.T) {
 					finish(t, l, ticket, outcome(ids[who], "/"+string(who), int64(100*round), "", decide.Millis(1000*round+10)))
 				}
 			}
-			// What does not show whose it is, is nobody's.
+			// A session without a known owner is nobody's.
 			d, _ := beginCall(t, l, call(fmt.Sprintf(base, 1)+"\n\nLook at everything, and say it shortly.", 9000))
 			if d.Mode != rewrite.Fresh || d.Reason != reason.Ambiguous {
 				t.Errorf("another prompt: %s (%s) of %q", d.Mode, d.Reason, d.NativeID)

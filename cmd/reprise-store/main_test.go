@@ -107,7 +107,7 @@ func share(t *testing.T, one, other *wire.Client) {
 	rest(t, one, other, bundle, taken)
 }
 
-// rest uses what share does not.
+// rest uses the flags that share does not.
 func rest(t *testing.T, one, other *wire.Client, bundle store.Bundle, taken string) {
 	ctx := t.Context()
 	if err := one.Drop(ctx, bundle.Name); err != nil {

@@ -69,7 +69,7 @@ func TestCallersOfScripts(t *testing.T) {
 		third.Run().Name != "two.sh" {
 		t.Errorf("callers %s, %s, %s", first.Run().Name, second.Run().Name, third.Run().Name)
 	}
-	// What is printed names the program.
+	// The printed call names the program.
 	cmd = exec.Command(executable(t), "show", "1", "--json")
 	cmd.Args[0] = "shimctl"
 	cmd.Env = toolbox.Home(dir)

@@ -176,7 +176,7 @@ func await(path string) {
 
 func (c *sdk) send(text string) { _, _ = c.in.WriteString(text) } // claude might have ended
 
-// until reads up to a frame, and answers what it is asked. The end of stdout is the end.
+// until reads up to a frame, and answers requests. The end of stdout is the end.
 func (c *sdk) until(last func(frame) bool) error {
 	for c.out.Scan() {
 		fmt.Println(c.out.Text())
@@ -341,7 +341,7 @@ func (t *talker) run() int {
 	return 0
 }
 
-// windDown is what follows the end of stdin.
+// windDown follows the end of stdin.
 func (t *talker) windDown() {
 	if t.does("linger") {
 		time.Sleep(300 * time.Millisecond) // the shim has recorded the turn by then
@@ -459,7 +459,7 @@ func (t *talker) keep(entries ...frame) {
 	}
 }
 
-// save writes what the session's file lacks. It begins as a copy.
+// save writes the messages that the session's file lacks. It begins as a copy.
 func (t *talker) save() {
 	if len(t.unsaved) == 0 {
 		return

@@ -19,7 +19,7 @@ import (
 	"reprise/test/toolbox"
 )
 
-// A listener is how a caller takes what is written for it.
+// A listener is how a caller reads its output.
 type listener string
 
 const (
@@ -117,7 +117,7 @@ func comesUp(cmd *exec.Cmd) error {
 	}
 }
 
-// A voice is how a tool speaks in one of its formats: what it begins with, what it goes on with, and what it says last.
+// A voice is how a tool speaks in a format: its first, middle and last lines.
 type voice struct {
 	tool             string
 	args             []string
@@ -135,7 +135,7 @@ const (
 	geminiEnds   = `{"type":"result","status":"success","stats":{"input_tokens":1,"output_tokens":1}}`
 )
 
-// voices are taken from testdata/recordings, without what nothing depends on.
+// voices are taken from testdata/recordings, without fields that nothing depends on.
 var voices = []voice{
 	{"claude", []string{"-p", "hi", "--output-format", "stream-json", "--verbose"}, claudeBegins, claudeSays, claudeEnds},
 	{"claude", []string{"-p", "hi"}, claudeBegins, claudeSays, claudeEnds},
@@ -153,7 +153,7 @@ var voices = []voice{
 	{"vibe", []string{"-p", "hi"}, "word", "word", "end"},
 }
 
-// habits are what tools do that are asked to end. One that has a handler is told of the signal once it has come up.
+// habits are the ways of tools that are asked to end. A tool with a handler is told of the signal once it has come up.
 var habits = []struct {
 	name, script string
 	handles      bool
@@ -222,7 +222,7 @@ func (l listener) late(died bool) time.Duration {
 	return 6 * time.Second
 }
 
-// play runs both twins, and returns what differs. slow reports that nothing does but how long it took.
+// play runs both twins, and returns the differences. slow reports that nothing does but how long it took.
 func (m moment) play() (differs string, slow bool) {
 	var got, want syscall.WaitStatus
 	var took, direct time.Duration

@@ -29,7 +29,7 @@ type playedSequence struct {
 // not known.
 var unsolved = map[string]bool{"file_reverted": true}
 
-// What changes around a session keeps it from being resumed, and what does not matter does
+// A change around a session keeps it from being resumed, and a change that does not matter does
 // not.
 func TestEnvironment(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {

@@ -60,7 +60,7 @@ func buildProbe(t *testing.T) string {
 	return probe
 }
 
-// launch lets the probe be the caller of a program, and gives what the probe behind
+// launch lets the probe be the caller of a program, and returns the report of the probe behind
 // it says, but for the guard.
 func launch(t *testing.T, dir, probe, flags, program, args string) []byte {
 	t.Helper()

@@ -17,7 +17,8 @@ import (
 
 const recipes = "../../docs/how-to/fleet/"
 
-// A recipe is what a file in docs/how-to/fleet sets and runs: each script in a shell of its own.
+// A recipe has the variables and scripts of a file in docs/how-to/fleet: each script in a
+// shell of its own.
 type recipe struct {
 	env    map[string]string
 	script []string

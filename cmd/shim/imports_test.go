@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// linked returns what go list prints for each package that is linked into the shim.
+// linked returns go list's line for each package that is linked into the shim.
 func linked(t *testing.T, format string) []string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-deps", "-f", format, ".").Output()
@@ -17,7 +17,7 @@ func linked(t *testing.T, format string) []string {
 	return strings.Fields(string(out))
 }
 
-// What only shimctl needs would make every call start more slowly.
+// Packages that only shimctl needs would make every call start more slowly.
 func TestNothingHeavyIsLinked(t *testing.T) {
 	packages := linked(t, "{{.ImportPath}}")
 	for _, heavy := range []string{"net/http", "text/template", "html/template",

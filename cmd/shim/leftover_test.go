@@ -11,7 +11,7 @@ import (
 	"reprise/test/toolbox"
 )
 
-// What a resume of gemini's leaves beside the session's file makes its next start delete the
+// Files that a resume of gemini's leaves beside the session's file make its next start delete the
 // session: it is removed also where the caller resumes by itself.
 func TestLeftoversOfObservedResumes(t *testing.T) {
 	const id = "7f0cfa0b-8035-44f6-86ea-562f71d6efe2"

@@ -66,7 +66,7 @@ func TestTightLimits(t *testing.T) {
 }
 
 // With few processes the shim becomes the tool at once, since Go's threads and a process that hands on stdin count
-// too. The limit does not hold for root, so the ledger shows what was done.
+// too. The limit does not hold for root, so the ledger shows the decision.
 func TestFewProcesses(t *testing.T) {
 	for processes, managed := range map[string]bool{"32": false, "1000": true} {
 		cmd := shimmed(t, "echo $(wc -c) bytes\n", "-p")

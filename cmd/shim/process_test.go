@@ -20,7 +20,7 @@ import (
 	"reprise/test/toolbox"
 )
 
-// executable is what is tried as a shim: an installed one if $REPRISE_TEST_SHIM names it,
+// executable returns the shim that is tested: an installed one if $REPRISE_TEST_SHIM names it,
 // else this program.
 func executable(t *testing.T) string {
 	t.Helper()
@@ -201,7 +201,7 @@ func TestUnreadStdout(t *testing.T) {
 	}
 }
 
-// What the tool leaves behind can hold its stdout open; nobody waits for that.
+// Processes that the tool leaves behind can hold its stdout open; nobody waits for them.
 func TestGrandchildHoldsStdout(t *testing.T) {
 	cmd := shimmed(t, `(sleep 30) & echo '{"type":"x"}'`, "-p", "hi", "--output-format",
 		"stream-json")
@@ -250,7 +250,7 @@ func TestStreamsArriveWhole(t *testing.T) {
 	}
 }
 
-// A caller gets what its tool has printed before it was killed, in every format.
+// A caller gets the output of a tool from before it was killed, in every format.
 func TestCutShort(t *testing.T) {
 	const begun = `{"type":"system","subtype":"init"}`
 	for _, format := range []string{"text", "json"} {
@@ -262,7 +262,7 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// What stands in the way of the shim's own stdin must not be lost.
+// Bytes before the shim's own stdin must not be lost.
 func TestStdinOfEveryKind(t *testing.T) {
 	const text = "a prompt on stdin\n"
 	file := filepath.Join(t.TempDir(), "prompt")
@@ -318,7 +318,7 @@ func TestOpenSilentStdin(t *testing.T) {
 	}
 }
 
-// What a repository holds changes nothing: no configuration, no rule, no ledger and no
+// No file of a repository changes anything: no configuration, no rule, no ledger and no
 // binary is taken from the working directory.
 func TestTheRepositoryChangesNothing(t *testing.T) {
 	cmd := shimmed(t, `echo "$*"`, "-p", "hi")

@@ -17,7 +17,7 @@ import (
 
 var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// What a person asks first ends by itself on a terminal of any size, and no line of it is wider.
+// A person's first command ends by itself on a terminal of any size, and no line of it is wider.
 func TestScreensFit(t *testing.T) {
 	state := "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(sample.Ledger(t, 400, false)))
 	self, err := os.Executable()
@@ -39,7 +39,7 @@ func TestScreensFit(t *testing.T) {
 }
 
 // fitsIn complains of lines that are wider than the terminal, but for one word, which is a path,
-// and for what setup writes into files.
+// and for the lines that setup writes into files.
 func fitsIn(t *testing.T, args, shown string, columns int) {
 	t.Helper()
 	shown = strings.ReplaceAll(strings.ReplaceAll(colors.ReplaceAllString(shown, ""), "\r\n", "\n"),

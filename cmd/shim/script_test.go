@@ -128,7 +128,7 @@ func project(dir string) string {
 }
 
 // collector stands in for an OpenTelemetry collector for one request: it writes its
-// address and what it was sent into two files, and answers with a third.
+// address and its request into two files, and answers with a third.
 func collector() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

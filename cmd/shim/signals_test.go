@@ -361,7 +361,7 @@ func startCounting(t *testing.T, cmd *exec.Cmd) *counting {
 	return c
 }
 
-// family tells what some processes are at, as the system sees it.
+// family returns the states of some processes, as the system sees them.
 func family(pids ...int) string {
 	var b strings.Builder
 	for _, pid := range pids {
@@ -380,7 +380,7 @@ func (c *counting) send(pid int, sig syscall.Signal) {
 	}
 }
 
-// until reads what the tool has counted, up to a signal.
+// until reads the tool's counts, up to a signal.
 func (c *counting) until(sig syscall.Signal) (got []syscall.Signal) {
 	for c.out.Scan() {
 		var n syscall.Signal
@@ -476,7 +476,7 @@ func TestSignalsArriveOnce(t *testing.T) {
 	}
 }
 
-// What the terminal sends it sends to the whole group: the tool has it already.
+// The terminal sends to the whole group: the tool has the signal already.
 func TestTerminalSignalsArriveOnce(t *testing.T) {
 	master, slave := terminal(t)
 	cmd := twins(t, nil, "count").shim

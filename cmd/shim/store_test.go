@@ -86,7 +86,7 @@ func openFiles(ctx context.Context, text string) (store.Store, error) {
 	return s, os.MkdirAll(s.dir, 0o700)
 }
 
-// check returns what every request fails with.
+// check returns the error of every request.
 func (s *fileStore) check(ctx context.Context) error {
 	switch s.fails {
 	case "refused":

@@ -120,7 +120,7 @@ func TestBackPressure(t *testing.T) {
 }
 
 // The caller that waits for our end sees it when the tool ends, and the one that reads
-// to the end of the stream gets what the tool has left behind writes later.
+// to the end of the stream gets the later output of processes that the tool left.
 func TestOutputAfterTheEnd(t *testing.T) {
 	for _, format := range []string{"stream-json", "text"} {
 		cmd := shimmed(t, `(while [ ! -e go ]; do sleep 0.05; done; echo late; head -c 200000 /dev/zero; printf end) &
@@ -149,7 +149,7 @@ func TestOutputAfterTheEnd(t *testing.T) {
 	}
 }
 
-// Where nobody reads any more, that reaches what the tool has left behind.
+// Where nobody reads any more, that reaches the processes that the tool left.
 func TestOutputAfterTheEndUnread(t *testing.T) {
 	cmd := shimmed(t,
 		`(trap 'echo $? >ended' EXIT; while [ ! -e go ]; do sleep 0.05; done; while echo late; do :; done) & echo '{}'`,

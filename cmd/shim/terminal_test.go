@@ -24,7 +24,7 @@ func terminal(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// A screen is a terminal that a call has to itself, and what it shows.
+// A screen is a terminal of a call's own, and the text that it shows.
 type screen struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -105,7 +105,7 @@ printf '%b\n' "$answer"
 }
 
 // A call whose output goes to a terminal is managed: the tool is given a session, has a terminal of
-// the same kind, and the screen shows what it would have shown without the shim.
+// the same kind, and the screen shows the same as without the shim.
 func TestManagedAtATerminal(t *testing.T) {
 	tests := []struct{ name, script, args, want string }{
 		{"text", saying(`$(echo "$*" | sed 's/[-0-9a-f]\{36\}/ID/')\ntwo\tparts`), "-p hi",
@@ -173,7 +173,7 @@ trap 'echo interrupted; kill $! 2>/dev/null; exit 0' INT
 trap 'echo back' CONT
 echo ready
 while :; do wait $!; done`
-	// With noflsh: the terminal else drops what is shown between a key's signal and its echo.
+	// With noflsh: the terminal else drops the output between a key's signal and its echo.
 	const job = `stty noflsh
 set -m
 (exec -a claude "$0" -p hi)

@@ -163,7 +163,7 @@ func TestHelper(t *testing.T) {
 	eventually(t, "the helper has ended", func() bool { return len(children(t)) == 0 })
 }
 
-// What was sent is carried out though its client has gone and reads no answer.
+// A request is carried out though its client has gone and reads no answer.
 func TestSentRequestsAreCarriedOut(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0])

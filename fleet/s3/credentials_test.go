@@ -17,13 +17,13 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// Nothing is asked but what is on loopback: what is elsewhere needs TLS.
+// Only loopback is asked: a service elsewhere needs TLS.
 func TestMain(m *testing.M) {
 	os.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 	os.Exit(m.Run())
 }
 
-// A service answers what AWS's services for credentials do, with keys that say which one was asked.
+// A service answers as AWS's services for credentials do, with keys that say which one was asked.
 func service(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -107,7 +107,7 @@ func alone(t *testing.T, config, process string) {
 	}
 }
 
-// Nothing is a clear error, soon, and without what a process has printed.
+// Nothing is a clear error, soon, and without a process's output.
 func TestNoCredentials(t *testing.T) {
 	for name, config := range map[string]string{
 		"nothing":           "",
@@ -125,7 +125,7 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// What expires is fetched anew shortly before it does, and not sooner.
+// Credentials are fetched anew shortly before they expire, and not sooner.
 func TestCredentialsExpire(t *testing.T) {
 	for lifetime, want := range map[time.Duration]int{time.Hour: 1, -time.Second: 2} {
 		asked := filepath.Join(t.TempDir(), "asked")

@@ -91,7 +91,7 @@ func answering(t *testing.T, status int, body string) (s store.Store, requests *
 	return open(t, "s3://bucket?endpoint="+url.QueryEscape(server.URL)), requests
 }
 
-// What a server's refusal means for a write and for a read. No request is repeated.
+// The meaning of a server's refusal for a write and for a read. No request is repeated.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		status      int

@@ -46,7 +46,7 @@ func swap(t *testing.T, v *Vault, name store.Name, old, value string) string {
 	return version
 }
 
-// value returns a register's value, or what reading it failed with.
+// value returns a register's value, or the error of reading it.
 func value(t *testing.T, v *Vault, name store.Name) string {
 	t.Helper()
 	r, err := v.Read(t.Context(), name)
@@ -147,7 +147,7 @@ func TestOpenings(t *testing.T) {
 	}
 }
 
-// In lists of all registers, what is damaged or of another key is damaged: which of both it is cannot be told.
+// In lists of all registers, a register that is damaged or of another key counts as damaged.
 func TestListsLeaveOut(t *testing.T) {
 	m := &memory{}
 	v := open(t, m, keyA)
@@ -168,7 +168,7 @@ func TestListsLeaveOut(t *testing.T) {
 	}
 }
 
-// What a lost answer is taken for depends on what is in the store afterwards.
+// The meaning of a lost answer depends on the store's content afterwards.
 func TestLostAnswers(t *testing.T) {
 	lost := fmt.Errorf("reset: %w", store.ErrUnknown)
 	cases := []struct {
@@ -352,7 +352,7 @@ func TestCheck(t *testing.T) {
 	if _, err := vault().Swap(t.Context(), chain, "", nil); !errors.Is(err, store.ErrNewer) {
 		t.Errorf("newer: %v", err)
 	}
-	// A damaged format is replaced. What the store had is bound to its former ID.
+	// A damaged format is replaced. The store's content is bound to its former ID.
 	m.put(formatEntry, []byte(`garbage`))
 	if got := all(vault()); got != [2]int{0, 1} {
 		t.Errorf("damaged format: %v", got)
@@ -417,7 +417,7 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// Whoever reads a store finds nothing in it of what it is about.
+// Whoever reads a store finds no name or text of a session in it.
 func TestReaderLearnsNothing(t *testing.T) {
 	secrets := []string{"the-project", "/home/user/work", "the-task", "opening-digest", "chain-id-77", "host-name-9", "prompt text of a user", "0198c7f0-session", "projects/slug"}
 	m := &memory{}
@@ -579,7 +579,7 @@ func TestEntriesAreBoundToTheirStore(t *testing.T) {
 	}
 }
 
-// A store can remove what is not rewritten: its format is written anew each day, with the same ID.
+// A store can remove an object that is not rewritten: its format is written anew each day, with the same ID.
 func TestFormatIsKept(t *testing.T) {
 	m, now := &memory{}, tested
 	first := open(t, m, keyA)

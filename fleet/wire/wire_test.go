@@ -21,7 +21,7 @@ import (
 	"reprise/fleet/store"
 )
 
-// A fake is a service in memory. Names are told apart by all of what they contain.
+// A fake is a service in memory. Names are told apart by every byte.
 // usual has the times that a shim sends.
 var usual = Config{Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second}
 
@@ -259,7 +259,7 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 }
 
-// What a helper can do instead of answering.
+// The things that a helper can do instead of answering.
 func TestBrokenHelper(t *testing.T) {
 	cases := map[string]func(in *bufio.Reader, out io.WriteCloser){
 		"dies":    func(in *bufio.Reader, out io.WriteCloser) { out.Close() },
@@ -345,7 +345,7 @@ func (slow) Registers(ctx context.Context, _ string, each func(store.Register) e
 	return nil
 }
 
-// The helper, which knows best what became of a request, has less time than the client waits.
+// The helper, which knows best how a request ended, has less time than the client waits.
 func TestHelperGivesUpFirst(t *testing.T) {
 	requests, out := io.Pipe()
 	in, answers := io.Pipe()
@@ -387,7 +387,7 @@ func TestOtherProtocol(t *testing.T) {
 	}
 }
 
-// What was sent is carried out even if the client has gone.
+// A request is carried out even if the client has gone.
 func TestRequestsOutliveTheClient(t *testing.T) {
 	f := &fake{dropped: make(chan []string, 1)}
 	in := strings.NewReader(`{"protocol":5}` + "\n" + `{"id":1,"verb":"drop","names":["b/1"],"timeout":1000000000}` + "\n")

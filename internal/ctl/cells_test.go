@@ -22,7 +22,7 @@ func known(n int64) ledger.Number {
 	return ledger.Number{NullInt64: sql.NullInt64{Int64: n, Valid: true}}
 }
 
-// The tool's own price counts; else the list's; what is not known is not nothing.
+// The tool's own price counts; else the list's; an unknown price is not 0.
 func TestCallCost(t *testing.T) {
 	table, err := prices.Load("", `[[price]]
 model = "m"

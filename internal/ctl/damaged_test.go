@@ -13,7 +13,7 @@ import (
 	"reprise/test/toolbox"
 )
 
-// Whatever command meets what is damaged of a ledger that can be opened, its hint names the repair.
+// The hint of every command that meets damage in a ledger that can be opened names the repair.
 func TestDamageHasAHint(t *testing.T) {
 	path := sample.Ledger(t, 300, false)
 	sample.Damage(t, path, "calls")

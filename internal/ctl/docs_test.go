@@ -29,7 +29,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// schemas are what --json prints.
+// schemas are the values that --json prints.
 var schemas = map[string]any{
 	"shimctl.status/1":   statusReport{},
 	"shimctl.chains/1":   chainsReport{},
@@ -173,7 +173,7 @@ var commonFields = []string{"tool", "forked", "input_tokens", "cache_read_tokens
 // A jsonSchema is a JSON Schema, 2020-12.
 type jsonSchema = map[string]any
 
-// A schemaWriter makes the schema of what --json prints from the doc tags.
+// A schemaWriter makes the schema of --json from the doc tags.
 type schemaWriter struct {
 	t      *testing.T
 	common map[string]string // what the common fields mean

@@ -18,7 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// What --json prints is as the published schema says.
+// The output of --json is as the published schema says.
 func TestAnswersFollowTheSchema(t *testing.T) {
 	text, err := os.ReadFile("../../docs/reference/shimctl.schema.json")
 	if err != nil {

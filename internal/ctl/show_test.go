@@ -19,7 +19,7 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Sessions stand below what they were made of: one after the other as long as there is one,
+// Sessions stand below their sources: one after the other as long as there is one,
 // further in where there are several.
 func TestShowDrawsTheTree(t *testing.T) {
 	var b strings.Builder
@@ -110,7 +110,7 @@ func TestShowHasOneHeader(t *testing.T) {
 	}
 }
 
-// The number of what is not there any more is not taken for the start of a session's ID.
+// The number of a call that is gone is not taken for the start of a session's ID.
 func TestShowOfARemovedNumber(t *testing.T) {
 	path := sample.Ledger(t, 30, false)
 	l, err := ledger.Open(path)

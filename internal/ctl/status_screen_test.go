@@ -66,8 +66,8 @@ func statusOn(t *testing.T, width, height int, args ...string) []string {
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
-// The screen shows the saving first and warnings that are folded, not cut. What does not fit is
-// said.
+// The screen shows the saving first and warnings that are folded, not cut. A part that does not fit
+// is counted.
 func TestStatusFitsTheScreen(t *testing.T) {
 	for _, size := range []struct{ width, height int }{{80, 24}, {120, 40}, {100, 30}, {200, 60}} {
 		t.Run(fmt.Sprintf("%dx%d", size.width, size.height), func(t *testing.T) {

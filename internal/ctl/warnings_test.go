@@ -7,7 +7,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// What kept calls fresh for their costs is warned about, also if that was their chain's own.
+// There is a warning if costs kept calls fresh, also those of their own chain.
 func TestDearerDecisionsWarn(t *testing.T) {
 	calls := []ledger.Record{{Reason: reason.Dearer, Outcome: "ok"},
 		{Reason: reason.Extends, Outcome: "ok"}}

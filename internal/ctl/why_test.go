@@ -22,7 +22,7 @@ func silent() *app.App {
 		Stderr: view.Screen{Writer: io.Discard}, Now: time.Now()}
 }
 
-// For each reason there is, why says what it means and what would change it, and gives a command
+// For each reason there is, why gives the meaning and a way to change it, and a command
 // that exists: of a call that has the reason, of one whose resume was given up for it, of passed
 // calls, and without any.
 func TestWhy(t *testing.T) {

@@ -110,7 +110,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// Whatever the facts, what must not be removed is not.
+// Whatever the facts, a session that must stay stays.
 func TestNothingInUseIsRemoved(t *testing.T) {
 	for bits := range 1 << 6 {
 		has := func(n int) bool { return bits&(1<<n) != 0 }

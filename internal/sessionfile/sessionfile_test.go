@@ -21,7 +21,7 @@ const (
 	other = "0ab1c2d3-0000-4000-8000-000000000002"
 )
 
-// used is when our last run ended; what put writes is older.
+// used is when our last run ended; files of put are older.
 var used = time.Now().Add(-time.Hour)
 
 func put(t *testing.T, path, text string) {
@@ -44,7 +44,7 @@ type scene struct {
 	s    ledger.SessionFile
 }
 
-// paths are where each tool keeps the session, and what else belongs to it.
+// paths are where each tool keeps the session, and its other files.
 var paths = map[string][]string{
 	"claude": {"projects/-p/" + id + ".jsonl", "projects/-p/" + id + "/subagents/agent-1.jsonl",
 		"tasks/" + id + "/1.json"},
@@ -155,7 +155,7 @@ func (rowTool) Descriptor() *rewrite.Descriptor {
 	return &rewrite.Descriptor{Name: "rows", SessionQuery: "SELECT 1"}
 }
 
-// What must stay, stays, whatever makes it so.
+// A file that must stay stays, for each reason.
 func TestKeeps(t *testing.T) {
 	outside := t.TempDir()
 	// moves p away and puts a link to it in its place

@@ -9,7 +9,7 @@ import (
 	"reprise/rewrite"
 )
 
-// An api says how a conversation looks in one of the APIs, and where the answers have what matters.
+// An api says how a conversation looks in one of the APIs, and where the answers have their facts.
 type api struct {
 	path, body, turn, result string // URL, request, a turn of ROLE saying TEXT, a tool's result
 	model                    string // the model's role

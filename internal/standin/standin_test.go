@@ -84,7 +84,7 @@ func parse(t *testing.T, raw string) any {
 	return v
 }
 
-// events are the data of a stream, in order; what is not JSON ([DONE]) is a string.
+// events are the data of a stream, in order; data that is not JSON ([DONE]) is a string.
 func events(raw string) []any {
 	var all []any
 	for line := range strings.Lines(raw) {

@@ -8,7 +8,7 @@ func TestHourPaysFromTwoThirdsOn(t *testing.T) {
 			t.Errorf("%d of 1000 tokens are needed again: %v", within, got)
 		}
 	}
-	// What was written again for lack of an hour would not have been.
+	// Text written again for lack of an hour would not have been.
 	if got := (Reuse{Written: 2000, Within: 1000, Again: 1000}).HourSaves(); got != 400 {
 		t.Errorf("it saves %v", got)
 	}

@@ -340,7 +340,7 @@ func (c *Call) sendSignal(pid int, ended <-chan struct{}) {
 // chosen ID.
 func (c *Call) callers() bool { return c.own != "" && c.thread.Tool != "claude" }
 
-// answer returns what a caller takes for the answer, "" if there is none.
+// answer returns the text that a caller takes for the answer, "" if there is none.
 func (c *Call) answer() string {
 	if c.State == nil || !c.State.Success() || c.Script.Ending != player.Well || c.callers() ||
 		c.To != harness.Reader && c.To != harness.Slow && c.To != harness.ToFile {
@@ -349,7 +349,7 @@ func (c *Call) answer() string {
 	return c.Script.Said[len(c.Script.Said)-1]
 }
 
-// describe returns what helps to find out what went wrong in the call.
+// describe returns the facts about a call that went wrong.
 func (c *Call) describe() string {
 	script := c.Script
 	script.Said = nil

@@ -74,8 +74,8 @@ func (c *Call) count() {
 	}
 }
 
-// checkRun is the oracle for safety. It compares what this run of the tool was sent, in which
-// session, with what the session knew.
+// checkRun is the oracle for safety. It compares the prompt of this run of the tool with
+// the marks that the session knew.
 func (c *Call) checkRun(i int, r *player.Run, runs []player.Run) {
 	t, w := c.thread, c.world
 	sent, told := player.Marks(c.Sent), player.Marks(r.Prompt)
@@ -273,7 +273,7 @@ func (c *Call) checkReason() {
 	}
 }
 
-// checkRound checks what a round has left behind.
+// checkRound checks the files and rows that a round has left behind.
 func (w *World) checkRound() {
 	w.checkFiles()
 	if _, err := os.Stat(w.Ledger()); err != nil {

@@ -110,7 +110,7 @@ func (t *talk) talk(out *bufio.Scanner) bool {
 // the tool might have ended
 func (t *talk) send(line string) { _, _ = io.WriteString(t.in, line+"\n") }
 
-// until reads up to a line of a type, and answers what it is asked.
+// until reads up to a line of a type, and answers requests.
 func (t *talk) until(out *bufio.Scanner, kind string) bool {
 	for out.Scan() {
 		var f player.Frame
@@ -141,7 +141,7 @@ func (c *Call) toolRuns() []player.Run {
 	return runs
 }
 
-// checkTalk checks what the caller of a conversation saw and what the tool was sent: each message
+// checkTalk checks the output and the messages of a conversation: each message
 // in order, nothing twice, and the figures of this call.
 func (c *Call) checkTalk() {
 	t := c.talk

@@ -154,7 +154,7 @@ func formats(tool string) []string {
 
 const contract = "## Contract\n\nPrint STATUS: REVIEW when you are done."
 
-// A message is a prompt and what the caller knows about it.
+// A message is a prompt with a fact that the caller knows about it.
 type message struct {
 	text  string
 	fresh bool // it must never be resumed

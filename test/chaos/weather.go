@@ -16,7 +16,7 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the ledger's driver
 )
 
-// A faultScenario is what is wrong with a world for a round.
+// A faultScenario is a fault of a world for a round.
 type faultScenario struct {
 	name    string
 	through bool // no call can be managed: each must be passed through unchanged

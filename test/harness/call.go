@@ -53,10 +53,10 @@ type Call struct {
 	Held time.Duration
 }
 
-// A Source is what stdin is.
+// A Source is a kind of stdin.
 type Source int
 
-// What stdin can be.
+// The kinds of stdin.
 const (
 	Pipe   Source = iota // with the call's Stdin; the null device if that is empty
 	File                 // with the call's Stdin
@@ -66,10 +66,10 @@ const (
 	Shut                 // the descriptor is closed
 )
 
-// A Target is what stdout is.
+// A Target is a kind of stdout.
 type Target int
 
-// What stdout can be.
+// The kinds of stdout.
 const (
 	Reader   Target = iota // a pipe that is read to its end
 	ToFile                 // a file; stderr as well

@@ -109,7 +109,7 @@ func TestAmountsCountTheirCalls(t *testing.T) {
 	}
 }
 
-// A fresh call in the place of a resumed call would have found in the cache what comes in front of
+// A fresh call in the place of a resumed call would have found in the cache the text in front of
 // a prompt, if another call had put it there shortly before, and no call would have paid for an
 // hour.
 func TestPrefixIsPricedAsRead(t *testing.T) {

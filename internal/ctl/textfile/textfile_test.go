@@ -67,7 +67,7 @@ func TestReplaceKeepsTheOwner(t *testing.T) {
 	}
 }
 
-// What one of several writers has added at the same time is never lost.
+// A line that one of several writers added at the same time is never lost.
 func TestWriteAtOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "reprise", "config.toml")
 	for _, old := range []string{"", "one"} {
@@ -94,7 +94,7 @@ func TestWriteAtOnce(t *testing.T) {
 	}
 }
 
-// What is no regular file is no file to be replaced: /dev/null, say, by the superuser.
+// A file that is not regular is not replaced: /dev/null, say, by the superuser.
 func TestReplaceWritesToAPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

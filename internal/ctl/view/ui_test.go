@@ -89,7 +89,7 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// What nothing names is shown as --role takes it.
+// A role without a name is shown as --role takes it.
 func TestRoleCell(t *testing.T) {
 	for role, want := range map[string]Cell{
 		"":                   {Human: "-"},

@@ -135,8 +135,8 @@ func TestWindowWords(t *testing.T) {
 	}
 }
 
-// What the configuration has by now is advised no more, nor a command that cannot change what a
-// rule says.
+// A setting that the configuration has by now is advised no more, nor a command that
+// cannot change a rule.
 func TestAdviceThatIsTaken(t *testing.T) {
 	before := config.Default()
 	if got := Advise(before, Case{Reason: reason.Leased}); got.Command !=
