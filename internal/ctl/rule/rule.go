@@ -51,35 +51,40 @@ func readRules(a *app.App, name string) (text string, rules []config.Rule, err e
 
 func addCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
-	var from []string
+	var from, and string
 	c := &cobra.Command{
 		Use: "add FILE|--from CALL", Short: "add rules to the configuration",
 		Long: `Adds the rules in FILE, - for stdin, to the end of the configuration file. It writes nothing if either has a mistake, or if
 there is a rule of that name.
 
 --from makes a rule from a fresh call. The task is captured where a line of the prompts tells two runs of the calling
-program apart; elsewhere each run of the program is a job. Of several calls each with another template makes a rule,
-and all rules have one name. It shows the past calls that the rules match.`,
+program apart; elsewhere each run of the program is a job. --and makes a rule of the same name from a call with
+another template. Both show the past calls that the rules match.`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
-			case from != nil && len(args) > 0:
+			case and != "" && from == "":
+				return app.Usage("--and goes with --from", "usage: "+c.UseLine())
+			case from != "" && len(args) > 0:
 				return app.Usage("--from takes no file of rules", "usage: "+c.UseLine())
-			case from != nil:
+			case from != "":
 				return nil
 			}
 			return app.OneArgument("a file of rules, or --from CALL")(c, args)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if from != nil {
-				return runAddFrom(a, from, agreed)
+			switch {
+			case and != "":
+				return runAddFrom(a, []string{from, and}, agreed)
+			case from != "":
+				return runAddFrom(a, []string{from}, agreed)
 			}
 			return runAdd(a, args[0], agreed)
 		},
 	}
 	app.JSONFlag(c, &agreed.JSON, "shimctl.rule.add/1")
 	agreed.AddFlags(c)
-	c.Flags().StringSliceVar(&from, "from", nil,
-		"make a rule from `CALL`, a number, or from several with commas between")
+	c.Flags().StringVar(&from, "from", "", "make a rule from `CALL`, a number")
+	c.Flags().StringVar(&and, "and", "", "with --from: make one more from `CALL`, of the same name")
 	return c
 }
 
