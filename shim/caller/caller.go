@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -121,19 +122,23 @@ func (t *processTable) file(pid int, name string) string {
 }
 
 // readsTerminal reports whether a process's stdin is a terminal. If that is hidden, it is taken to be
-// if the process has one.
+// if the process has one. dash and ash redirect their own stdin while a command of theirs runs; then
+// they have the terminal as descriptor 10.
 func (t *processTable) readsTerminal(p processStat) bool {
-	stdin, err := os.Readlink(filepath.Join(t.root, strconv.Itoa(p.pid), "fd/0"))
-	if err != nil {
-		return p.terminal
-	}
-	for _, device := range []string{"/dev/pts/", "/dev/tty", "/dev/console", "/dev/hvc"} {
-		if strings.HasPrefix(stdin, device) {
+	for _, descriptor := range []string{"0", "10"} {
+		file, err := os.Readlink(filepath.Join(t.root, strconv.Itoa(p.pid), "fd", descriptor))
+		switch {
+		case err != nil && descriptor == "0":
+			return p.terminal
+		case slices.ContainsFunc(terminals, func(name string) bool { return strings.HasPrefix(file, name) }):
 			return true
 		}
 	}
 	return false
 }
+
+// terminals are how the names of terminals begin.
+var terminals = []string{"/dev/pts/", "/dev/tty", "/dev/console", "/dev/hvc"}
 
 // A callerRole is the part of a process in a call.
 type callerRole int

@@ -33,6 +33,7 @@ type fakeProcess struct {
 	command string   // as in stat
 	args    []string // nil for none
 	stdin   string   // "" if it is hidden
+	saved   string   // descriptor 10, "" if it is closed
 	tty     int
 	gone    bool // its files cannot be read
 	start   int  // 0 for one in the order of the processes
@@ -74,6 +75,9 @@ func fakeProc(t *testing.T, above ...fakeProcess) string {
 		}
 		if p.stdin != "" {
 			link(p.stdin, filepath.Join(dir, "fd/0"))
+		}
+		if p.saved != "" {
+			link(p.saved, filepath.Join(dir, "fd/10"))
 		}
 	}
 	return root
@@ -156,7 +160,11 @@ func TestCallers(t *testing.T) {
 		"pm2":                      {[]fakeProcess{running("node", "node", "/x/work.js"), running("PM2 v5.3.0: God", "PM2 v5.3.0: God Daemon")}, "work.js"},
 		"WSL":                      {[]fakeProcess{running("loop.sh", "/bin/sh", "loop.sh"), running("init(Ubuntu)", "/init")}, "loop.sh"},
 
-		"typed":                            {[]fakeProcess{bash, sshd}, "bash 999"},
+		"typed": {[]fakeProcess{bash, sshd}, "bash 999"},
+		"typed with a prompt from a file": {[]fakeProcess{{command: "dash", args: []string{"dash"},
+			stdin: "/home/prompt", saved: "/dev/tty"}, sshd}, "dash 999"},
+		"a script on stdin, with a prompt from a file": {[]fakeProcess{{command: "dash",
+			args: []string{"dash"}, stdin: "/home/prompt", saved: "/home/script"}, sshd}, "dash"},
 		"typed in a shell in a shell":      {[]fakeProcess{bash, typed("zsh", "zsh"), sshd}, "zsh 998"},
 		"typed after su":                   {[]fakeProcess{bash, typed("su", "su"), typed("zsh", "zsh"), sshd}, "bash 999"},
 		"typed in a container":             {[]fakeProcess{{command: "sh", args: []string{"sh"}, stdin: "/dev/console"}}, "sh 999"},
