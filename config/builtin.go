@@ -24,5 +24,6 @@ func builtIn(policy Policy) []Rule {
 		{Policy: policy, Name: "paperclip", Strict: true, env: []variable{variable{name: "PAPERCLIP_AGENT_ID", pattern: &pattern{text: "(?P<role>.+)"}}, variable{name: "PAPERCLIP_TASK_ID", pattern: &pattern{text: "(?P<task>.+)"}}}},
 		{Policy: policy, Name: "vibe-kanban", Strict: true, env: []variable{variable{name: "VK_WORKSPACE_ID", pattern: &pattern{text: "(?P<task>.+)"}}}},
 		{Policy: policy, Name: "ralph", Never: true, env: []variable{variable{name: "RALPH_WORKSPACE_ROOT", pattern: &pattern{text: "."}}}},
+		{Policy: unrelated, Name: "agent-loop", tools: []string{"claude"}, starts: []string{"You are executing the agreed plan in ", "The reviewer did NOT approve checkpoint "}, prompt: []*pattern{&pattern{text: "checkpoint '(?P<task>[A-Za-z0-9_.-]+)'"}}, role: "developer", job: "run"},
 	}
 }

@@ -137,9 +137,13 @@ func (r *Rule) match(s Subject) (Match, bool) {
 const longestName = 200
 
 // addRun adds the run of the calling program to the task. Without a known run the prompts decide,
-// as without a task.
+// as without a task: another run can have the same one.
 func (m *Match) addRun(s Subject) {
-	if m.job == JobRun && s.Run != "" && s.Digest != nil {
+	switch {
+	case m.job != JobRun:
+	case s.Run == "" || s.Digest == nil:
+		m.Task = ""
+	default:
 		m.Task = strings.TrimSpace(m.Task + " run " + s.Digest(s.Run))
 	}
 }

@@ -351,8 +351,8 @@ func TestRuleMistakes(t *testing.T) {
 }
 
 func TestPresetsOff(t *testing.T) {
-	for text, want := range map[string]int{"": 17, `presets_off = "all"`: 0,
-		`presets_off = "steroids"`: 15, `presets_off = ["steroids", "ralph"]`: 14} {
+	for text, want := range map[string]int{"": 18, `presets_off = "all"`: 0,
+		`presets_off = "steroids"`: 16, `presets_off = ["steroids", "ralph"]`: 15} {
 		config, err := Parse("c.toml", text, "/h")
 		if err != nil {
 			t.Fatal(err)
@@ -558,4 +558,25 @@ func FuzzRules(f *testing.F) {
 			keep(prompt)
 		}
 	})
+}
+
+// Where a rule makes each run a job, a task that the prompt names proves nothing without the run.
+func TestJobOfAnUnknownRun(t *testing.T) {
+	rules, err := ParseRules("rule", `[[rule]]
+name = "loop"
+prompt = "ticket (?P<task>T-\\d+)"
+job = "run"
+unrelated = "resume"
+`, "/h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for run, want := range map[string]string{"": "", "7": "T-1 run of 7"} {
+		m, ok := rules[0].MatchSent(Subject{Prompt: "Mend ticket T-1.", Run: run,
+			Env:    func(string) string { return "" },
+			Digest: func(text string) string { return "of " + text }})
+		if !ok || m.Task != want {
+			t.Errorf("run %q: task %q, want %q", run, m.Task, want)
+		}
+	}
 }

@@ -131,7 +131,8 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }
-	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: slices.Concat(s.Args, call.Args), Prompt: call.Prompt, Digest: l.Key().Name})
+	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: slices.Concat(s.Args, call.Args), Prompt: call.Prompt,
+		Run: r.Caller.Run().Identity(), Digest: l.Key().Name})
 	apply(m, cfg, r)
 	r.Fingerprints = call.settings(r.Tool, r.Task != "")
 	if s.sent != nil {
