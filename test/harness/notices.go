@@ -27,10 +27,9 @@ const (
 //
 // Notices that depend on the format and are not here: claude's of limits of models, memory,
 // plugins, agents and the sandbox, and of a restricted resume (the stand-in's home has none of
-// these); gemini's and qwen's of hooks; opencode's of subtasks. These cannot be provoked: what
-// needs an account (claude's code-mode-opt-in, remote workers, peers, --cloud), qwen's missing
-// authentication (the home has a key), and claude's exit status on a full disk, which is 1 unless
-// the format is stream-json.
+// these); opencode's of subtasks. These cannot be provoked: what needs an account (claude's
+// code-mode-opt-in, remote workers, peers, --cloud), qwen's missing authentication (the home has a
+// key), and claude's exit status on a full disk, which is 1 unless the format is stream-json.
 var Notices = map[string]map[string]Notice{
 	"claude": {
 		"broken settings": {Prompt: "hi",
