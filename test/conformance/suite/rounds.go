@@ -100,10 +100,17 @@ func breaking(tool, command string) (script string) {
 
 var jsonNumber = regexp.MustCompile(`(": ?)-?\d[\d.e+-]*|(tokens used[^\n]*\n)[\d,]+`)
 
+// claudeUsage is of one model. claude resumes with other keys first.
+var claudeUsage = regexp.MustCompile(`"inputTokens":N[^{}]*`)
+
 // withoutFigures is an answer and the project's files without figures, which a session that goes on
 // has others of: a resumed call of copilot shows none.
 func withoutFigures(r harness.Result) string {
 	slices.Sort(r.Files)
-	return harness.WithoutFigures(jsonNumber.ReplaceAllString(answer(r), "${1}${2}N")) +
-		strings.Join(r.Files, "")
+	text := jsonNumber.ReplaceAllString(answer(r), "${1}${2}N") + strings.Join(r.Files, "")
+	return harness.WithoutFigures(claudeUsage.ReplaceAllStringFunc(text, func(usage string) string {
+		keys := strings.Split(usage, ",")
+		slices.Sort(keys)
+		return strings.Join(keys, ",")
+	}))
 }
