@@ -65,6 +65,19 @@ var plantedClaudes = []struct {
 	{"figures by call", []string{"cost=$tokens", "cost=1", "since=; [", "since=; : ["},
 		"text json stream-json"},
 	{"no result", []string{`*) echo "$result" ;;`, `json-*) echo "$result" ;;`}, "text json"},
+	{"times with another name", []string{`"timestamp":`, `"at":`}, "json stream-json"},
+	{"tokens with another name", []string{`"usage":{"input_tokens"`, `"usage":{"prompt_tokens"`},
+		"text json stream-json"},
+	{"messages with another name", []string{`"type":"assistant"`, `"type":"message"`},
+		"text json stream-json"},
+	{"IDs in capitals", []string{"here=$(pwd -P)",
+		"id=$(echo $id | tr a-f A-F)\nhere=$(pwd -P)"}, "text json stream-json"},
+	{"a notice before the answer", []string{"exit=1\ncase $mode",
+		"echo Note: sessions are kept for 30 days.\nexit=1\ncase $mode"}, "text json stream-json"},
+	{"a result twice", []string{`*) echo "$result" ;;`,
+		`*) echo "$result"; echo "$result" ;;`}, "text json stream-json"},
+	{"an answer on stderr too", []string{"exit=1\ncase $mode",
+		"echo $answer >&2\nexit=1\ncase $mode"}, "text json stream-json"},
 	{"no init", []string{`echo "$init"`, ":"}, "text json stream-json"},
 	{"a hook blocks a prompt without the rules", []string{"exit=1\ncase $mode", `if ! grep -q "Rule 7" "$FAKE/$n.stdin"; then
 	answer=blocked; result='"subtype":"success","is_error":false,"result":"blocked"'; message='{"model":"<synthetic>","content":[]}'; mode=blocked
@@ -205,6 +218,7 @@ func playRounds(t *testing.T, n int, script, format string, shim bool) (played [
 
 // sameNumbers hides the tokens of a request, which are more in a session that goes on.
 func sameNumbers(out string) string {
-	return regexp.MustCompile(`("usage":\{"input_tokens":|"inputTokens":)\d{4,}`).ReplaceAllString(
+	return regexp.MustCompile(
+		`("usage":\{"(input|prompt)_tokens":|"inputTokens":)\d{4,}`).ReplaceAllString(
 		out, "${1}N")
 }

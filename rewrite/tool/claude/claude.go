@@ -161,6 +161,7 @@ func hour(version string) string {
 type details struct {
 	project      base.Project
 	cacheChosen  bool   // the caller has said how long the provider keeps a prompt
+	version      string // the binary's, "" if not known
 	namesDefault bool   // a resume must name the default model
 	maxTurns     string // the caller's limit
 	cannotWrite  int    // the exit code if the answer cannot be written
@@ -449,6 +450,7 @@ func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 	if s.Version != "" && base.AtLeast(s.Version, 2, 1, 330) { // 2.1.329 ends with 0
 		own.cannotWrite = 1
 	}
+	own.version = s.Version
 	c.Own = own
 	return c
 }

@@ -25,8 +25,7 @@ type stream struct {
 	left           map[string]bool // calls of tools that run in the background
 	told           rewrite.Usage   // of the run's main conversation, by the result
 
-	held   []byte // json of a resumed call: the result and all after it
-	result int    // length of the result in held
+	held []byte // json of a resumed call: the result and all after it
 	file
 }
 
@@ -76,7 +75,7 @@ func (s *stream) jsonLine(line []byte) []byte {
 	case s.Plan.Resume == "":
 		s.ownFigures(line[at.from:at.to])
 	default:
-		s.held, s.result = bytes.Clone(line), len(line)
+		s.held = bytes.Clone(line)
 		return nil
 	}
 	return line
@@ -86,11 +85,13 @@ func (s *stream) jsonLine(line []byte) []byte {
 // that the model has answered where neither an event nor the session's file does.
 func (s *stream) End() []byte {
 	s.State.Content = s.State.Content || s.answered && !s.State.WrongID
-	if s.held == nil {
-		return nil
+	var shown []byte
+	for line := range bytes.Lines(s.held) {
+		if at := jsonResult(line); s.read(line[at.from:at.to]).Type == "result" {
+			line = slices.Concat(line[:at.from], s.ownFigures(line[at.from:at.to]), line[at.to:])
+		}
+		shown = append(shown, line...)
 	}
-	at := jsonResult(s.held[:s.result])
-	shown := slices.Concat(s.held[:at.from], s.ownFigures(s.held[at.from:at.to]), s.held[at.to:])
 	s.held = nil
 	return shown
 }
@@ -290,10 +291,11 @@ func (s *stream) ownFigures(line []byte) []byte {
 	}
 	numbers := jsonline.Numbers(line)
 	s.State.Totals = base.EncodeTotals(numbers, runsOn)
-	s.State.OwnFigures = !base.AtLeast(s.State.Version, 2, 1, 277) || tellsOwnFigures(numbers)
+	// json names no version, and the session's file can be unreadable
+	version := cmp.Or(s.State.Version, base.Own[details](s.Call).version)
+	s.State.OwnFigures = !base.AtLeast(version, 2, 1, 277) || tellsOwnFigures(numbers)
 	if s.results++; s.results == 1 {
-		known := tellsOwnFigures(numbers) ||
-			s.State.Version != "" && base.AtLeast(s.State.Version, 2, 1, 277)
+		known := tellsOwnFigures(numbers) || version != "" && base.AtLeast(version, 2, 1, 277)
 		s.running = s.Plan.Resume != "" && known && s.countsOn(numbers)
 		if s.Plan.Copy {
 			s.Previous = carried(numbers, s.Previous)
