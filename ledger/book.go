@@ -172,11 +172,11 @@ func (c *Call) ask(s *decide.ChainFacts, lack decide.Lack) {
 	s.Asked = append(s.Asked, lack)
 	switch lack {
 	case decide.LacksHistory:
-		s.History = c.History(s.Place.Head)
+		s.History = c.History(s.Revision.Head)
 	case decide.LacksCheckout:
 		s.CheckoutDiffers = c.Checkout != nil && !c.Checkout(s.Tree, s.Directory)
 	case decide.LacksWork:
-		s.WorkGone = c.WorkGone != nil && c.WorkGone(s.Left, s.Place.Head)
+		s.WorkGone = c.WorkGone != nil && c.WorkGone(s.Left, s.Revision.Head)
 	case decide.LacksInput:
 		if c.Tree != nil {
 			given := c.Prompt.Given(s.Continuity)

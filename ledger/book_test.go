@@ -17,14 +17,14 @@ func TestAncestorOfTheChosenSession(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1)
 	for n, more := range []string{"", "\n\nOn the left."} {
 		c := copyCall(l, prompt+more, decide.Millis(1000*n))
-		c.Place.Head = "head 0"
+		c.Revision.Head = "head 0"
 		_, ticket := beginCall(t, l, c)
 		o := outcome([]string{sourceID, copyID}[n], "/file", 10, "", decide.Millis(1000*n+500))
-		o.Place.Head = fmt.Sprintf("head %d", n)
+		o.Revision.Head = fmt.Sprintf("head %d", n)
 		finish(t, l, ticket, o)
 	}
 	c := copyCall(l, prompt+"\n\nElsewhere.", 3000)
-	c.Place.Head = "head 2"
+	c.Revision.Head = "head 2"
 	var asked []string
 	c.History = func(commit string) reason.Code { asked = append(asked, commit); return "" }
 	d, _ := beginCall(t, l, c)
@@ -46,14 +46,14 @@ func TestAncestorIsAskedSeldom(t *testing.T) {
 		{"commits on top", func(*decide.Facts) {}, "", true, reason.Extends},
 		{"taken back", func(*decide.Facts) {}, reason.CommitGone, true, reason.CommitGone},
 		{"git is silent", func(*decide.Facts) {}, reason.CommitUnknown, true, reason.CommitUnknown},
-		{"the same commit", func(f *decide.Facts) { f.Place.Head = before }, reason.CommitGone, false, reason.Extends},
-		{"no commit before", func(f *decide.Facts) { f.Chains[0].Place.Head = "" }, reason.CommitGone, false, reason.Extends},
-		{"no commit any more", func(f *decide.Facts) { f.Place.Head = "" }, reason.CommitGone, true, reason.CommitGone},
+		{"the same commit", func(f *decide.Facts) { f.Revision.Head = before }, reason.CommitGone, false, reason.Extends},
+		{"no commit before", func(f *decide.Facts) { f.Chains[0].Revision.Head = "" }, reason.CommitGone, false, reason.Extends},
+		{"no commit any more", func(f *decide.Facts) { f.Revision.Head = "" }, reason.CommitGone, true, reason.CommitGone},
 		{"fresh anyway", func(f *decide.Facts) { f.Fingerprints.Model = "n" }, reason.CommitGone, false, reason.ModelChanged},
 		{"fresh anyway, for another chain's sake", func(f *decide.Facts) { f.Chains = nil }, reason.CommitGone, false, reason.FirstCall},
 	} {
 		f := goodFacts()
-		f.Place.Head, f.Chains[0].Place.Head = now, before
+		f.Revision.Head, f.Chains[0].Revision.Head = now, before
 		tt.change(&f)
 		asked := false
 		c := &Call{History: func(commit string) reason.Code {
@@ -82,13 +82,13 @@ func TestWorkIsLookedAtSeldom(t *testing.T) {
 		{"thrown away", func(*Call, *decide.Facts) {}, true, true, reason.WorkGone},
 		{"of a named job", func(_ *Call, f *decide.Facts) { f.Named = true }, true, true, reason.WorkGone},
 		{"no files", func(_ *Call, f *decide.Facts) { f.Chains[0].Left = "" }, true, false, reason.Extends},
-		{"commit gone", func(c *Call, f *decide.Facts) { f.Place.Head = "n" }, true, false, reason.CommitGone},
+		{"commit gone", func(c *Call, f *decide.Facts) { f.Revision.Head = "n" }, true, false, reason.CommitGone},
 		{"of another machine", func(c *Call, f *decide.Facts) { c.Checkout = func(string, string) bool { return false } }, true, false, reason.CheckoutDiffers},
 		{"fresh anyway", func(_ *Call, f *decide.Facts) { f.Fingerprints.Model = "n" }, true, false, reason.ModelChanged},
 		{"no way to look", func(c *Call, _ *decide.Facts) { c.WorkGone = nil }, true, false, reason.Extends},
 	} {
 		f := goodFacts()
-		f.Place.Head, f.Chains[0].Place.Head, f.Chains[0].Left = head, head, left
+		f.Revision.Head, f.Chains[0].Revision.Head, f.Chains[0].Left = head, head, left
 		asked := false
 		c := &Call{WorkGone: func(files, at string) bool {
 			if asked = true; files != left || at != head {
@@ -147,12 +147,12 @@ func TestFilesLeftAreKept(t *testing.T) {
 // changes are kept.
 func TestPlacesAndChangesAreKept(t *testing.T) {
 	l, _ := newLedger(t)
-	first := decide.Place{Repository: "r", Branch: "main", Head: "1"}
-	left := decide.Place{Repository: "r", Branch: "work", Head: "2"}
-	play := func(now decide.Millis, prompt string, p decide.Fingerprints, at, leaves decide.Place, want reason.Code) (decide.Decision, *Ticket) {
+	first := decide.Revision{Repository: "r", Branch: "main", Head: "1"}
+	left := decide.Revision{Repository: "r", Branch: "work", Head: "2"}
+	play := func(now decide.Millis, prompt string, p decide.Fingerprints, at, leaves decide.Revision, want reason.Code) (decide.Decision, *Ticket) {
 		t.Helper()
 		c := testCall(l, prompt, now)
-		c.Task, c.Fingerprints, c.Place, c.Limits.Unrelated = "t", p, at, true
+		c.Task, c.Fingerprints, c.Revision, c.Limits.Unrelated = "t", p, at, true
 		c.History = func(commit string) reason.Code {
 			if commit == "2" {
 				return ""
@@ -164,7 +164,7 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 			t.Fatalf("%s (%s), %v, want %s", d.Mode, d.Reason, err, want)
 		}
 		seen := rewrite.StreamState{ID: someID, Model: "model[1m]", Final: true, Content: true, Answer: "done"}
-		if err := l.Finish(ticket, &Outcome{Now: now + 1, Seen: seen, File: "/f", Stamp: "1", Place: leaves}); err != nil {
+		if err := l.Finish(ticket, &Outcome{Now: now + 1, Seen: seen, File: "/f", Stamp: "1", Revision: leaves}); err != nil {
 			t.Fatal(err)
 		}
 		return d, ticket
@@ -173,7 +173,7 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 	b := decide.Fingerprints{Settings: decide.NewDigests([]decide.Digest{{Guard: reason.SettingsChanged, Name: "X", Value: "2"}, {Guard: reason.SettingsChanged, Name: "Y", Value: "2"}})}
 	play(1000, "One.", a, first, left, reason.FirstCall)
 	play(2000, "Two.", a, left, left, reason.Unrelated)
-	play(3000, "Three.", a, decide.Place{Repository: "r", Branch: "work", Head: "3"}, decide.Place{Repository: "r", Branch: "work", Head: "4"}, reason.Unrelated)
+	play(3000, "Three.", a, decide.Revision{Repository: "r", Branch: "work", Head: "3"}, decide.Revision{Repository: "r", Branch: "work", Head: "4"}, reason.Unrelated)
 	play(4000, "Four.", a, left, left, reason.CommitGone)
 	play(5000, "Five.", a, first, first, reason.BranchChanged)
 	_, ticket := play(6000, "Six.", b, first, first, reason.SettingsChanged)

@@ -22,7 +22,7 @@ type Call struct {
 	StartFrom     string   // the role of the task that the call's role begins as a copy of, "" for none
 	Prompt        *prompt.Prompt
 	Fingerprints  decide.Fingerprints
-	Place         decide.Place // the directory's place in the history
+	Revision      decide.Revision // the directory's place in the history
 	Limits        decide.Limits
 	Now           decide.Millis
 	Fresh         reason.Code // why it must be fresh, "" if it need not
@@ -42,7 +42,7 @@ type Call struct {
 	FindWork func(left, id string) string
 	// Stored compares a session with the stamp that our last run left, given the file and its ID.
 	Stored func(path, id string, stamp decide.Stamp) decide.StoredState
-	// History returns why a commit is not known to be an ancestor of Place.Head, "" if it is one. It is called only if the
+	// History returns why a commit is not known to be an ancestor of Revision.Head, "" if it is one. It is called only if the
 	// call would continue a session that ended on that commit.
 	History func(commit string) reason.Code
 	// Checkout reports whether the directory has what another book's session has left in its own, as ChainFacts

@@ -69,7 +69,7 @@ func execute(t *testing.T, l *Ledger, query string, args ...any) {
 
 // betweenCall has something happen after the facts of a call are read and before it is recorded.
 func betweenCall(c *Call, happens func()) *Call {
-	c.Place.Head = "now"
+	c.Revision.Head = "now"
 	c.History = func(string) reason.Code {
 		happens()
 		return ""
@@ -107,7 +107,7 @@ func TestWhatChangesBetweenDecisionAndWrite(t *testing.T) {
 			c.Task = tt.task
 			_, first := beginCall(t, l, c)
 			o := goodOutcome(someID, "done", 2000)
-			o.Place.Head = "then"
+			o.Revision.Head = "then"
 			finish(t, l, first, o)
 			if prompt += "\n\n" + tt.more; tt.more == "" {
 				prompt = "Something else."
@@ -136,7 +136,7 @@ func TestALeaseBetweenDecisionAndWrite(t *testing.T) {
 		prompt := fmt.Sprintf(base, 1)
 		_, first := beginCall(t, l, testCall(l, prompt, 1000))
 		o := goodOutcome(someID, "done", 2000)
-		o.Place.Head = "then"
+		o.Revision.Head = "then"
 		finish(t, l, first, o)
 		c := betweenCall(copyCall(l, prompt+"\n\nMore.", 3000), func() {
 			p := proc.This()
@@ -156,7 +156,7 @@ func TestACopyIsDecidedOnAgain(t *testing.T) {
 		prompt := fmt.Sprintf(base, 1)
 		_, first := beginCall(t, l, testCall(l, prompt, 1000))
 		o := goodOutcome(someID, "done", 2000)
-		o.Place.Head = "then"
+		o.Revision.Head = "then"
 		finish(t, l, first, o)
 		decisions := 0
 		c := betweenCall(copyCall(l, prompt+"\n\nMore.", 3000), func() {
@@ -181,7 +181,7 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 	wantRow(t, "while it runs", row(t, l, "sessions", ticket.Session), map[string]any{
 		"state": decide.Running, "created": 1000, "last_used": 1000, "attempt": 4, "native_id": nil, "turns": 0, "first_model": ""})
 	sent := c.Prompt.Footprint().Bytes
-	finish(t, l, ticket, &Outcome{Now: 2000, File: "/f", Stamp: "10", Place: decide.Place{Repository: "r", Branch: "b", Head: "h"}, Seen: rewrite.StreamState{
+	finish(t, l, ticket, &Outcome{Now: 2000, File: "/f", Stamp: "10", Revision: decide.Revision{Repository: "r", Branch: "b", Head: "h"}, Seen: rewrite.StreamState{
 		ID: someID, Version: "1.2", Model: "first", Final: true, Content: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
 		Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100}, Files: []string{"/project/one.go"},
 	}})
@@ -193,14 +193,14 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 
 	prompt += "\n\nNow the second part."
 	c = testCall(l, prompt, 3000)
-	c.Attempt, c.Place = rewrite.NoAttempt, decide.Place{Repository: "r", Branch: "b", Head: "h"}
+	c.Attempt, c.Revision = rewrite.NoAttempt, decide.Revision{Repository: "r", Branch: "b", Head: "h"}
 	d, again := beginCall(t, l, c)
 	if d.Mode != rewrite.Resume || again.Session != ticket.Session || again.Totals != "t1" || d.Whole == "" {
 		t.Fatalf("%s (%s), totals %q, whole %q", d.Mode, d.Reason, again.Totals, d.Whole)
 	}
 	wantRow(t, "while it is resumed", row(t, l, "sessions", ticket.Session), map[string]any{"state": decide.Running, "last_used": 3000, "attempt": 4, "native_id": someID})
 	execute(t, l, "UPDATE sessions SET transcript = 1")
-	finish(t, l, again, &Outcome{Now: 4000, Exit: 3, File: "/g", Stamp: "20", Place: decide.Place{Repository: "r", Branch: "c", Head: "i"}, Seen: rewrite.StreamState{
+	finish(t, l, again, &Outcome{Now: 4000, Exit: 3, File: "/g", Stamp: "20", Revision: decide.Revision{Repository: "r", Branch: "c", Head: "i"}, Seen: rewrite.StreamState{
 		ID: otherID, Model: "second", Final: true, Content: true, Answer: "The second answer.", Totals: "t2", Files: []string{"/project/two.go"},
 		ContextUse: rewrite.Context{Used: 20, Limit: 200},
 	}})
@@ -329,7 +329,7 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 	c := copyCall(l, prompt, 1000)
 	c.Attempt, c.Fingerprints = 2, decide.Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
 	_, first := beginCall(t, l, c)
-	finish(t, l, first, &Outcome{Now: 2000, File: "/f", Stamp: "10", Place: decide.Place{Head: "then"}, Seen: rewrite.StreamState{
+	finish(t, l, first, &Outcome{Now: 2000, File: "/f", Stamp: "10", Revision: decide.Revision{Head: "then"}, Seen: rewrite.StreamState{
 		ID: someID, Version: "1.2", Model: "first", Final: true, Content: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
 		Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100}, Files: []string{"/project/one.go"},
 	}})
@@ -351,7 +351,7 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 func TestASessionBegins(t *testing.T) {
 	l, _ := newLedger(t)
 	c := testCall(l, fmt.Sprintf(base, 1), 1000)
-	c.Fingerprints, c.Place = decide.Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}, decide.Place{Repository: "r", Branch: "b", Head: "h"}
+	c.Fingerprints, c.Revision = decide.Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}, decide.Revision{Repository: "r", Branch: "b", Head: "h"}
 	d, ticket := beginCall(t, l, c)
 	if d.Chain == 0 || d.Chain != ticket.Chain {
 		t.Errorf("decided on chain %d, recorded in %d", d.Chain, ticket.Chain)

@@ -55,7 +55,7 @@ func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
 	f = decide.Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
 		HookSet: c.HookSet,
 		Copies:  c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), Strong: c.strong(), SameTask: c.Strict &&
-			c.Task != "", Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
+			c.Task != "", Attempt: c.Attempt, Fingerprints: c.Fingerprints, Revision: c.Revision,
 		PromptBytes: len(c.Prompt.Text), Limits: c.Limits}
 	if c.Never {
 		return f, nil
@@ -421,7 +421,7 @@ func (n *candidate) facts() decide.ChainFacts {
 	f := decide.ChainFacts{
 		Chain: c.ID, Newest: c.Newest, Concurrent: c.Concurrent,
 		Session: s.ID, Parent: s.Parent, NativeID: s.NativeID, State: s.State, StateWhy: s.StateWhy, Errors: int(s.Errors),
-		Fingerprints: s.Fingerprints, Place: s.Place,
+		Fingerprints: s.Fingerprints, Revision: s.Revision,
 		Context: rewrite.Context{Used: s.ContextUsed, Limit: s.ContextLimit}, Compacted: s.Compacted,
 		Created: s.Created, LastUsed: s.LastUsed, Attempt: rewrite.NoAttempt, Reset: s.Reset, CallersOwn: s.CallersOwn,
 		File: s.File, Stamp: s.Stamp, Left: s.LeftFiles, FirstModel: s.FirstModel, Shared: s.Shared != "",

@@ -79,8 +79,8 @@ type Session struct {
 	File         string         `db:"file TEXT" json:"file,omitempty"`        // in a store relative to the tool's home
 	LeftFiles    string         `db:"left_files" json:"left_files,omitempty"` // the files that its runs changed
 	// Its latest resumed rounds that were given the same.
-	Rounds       decide.Rounds `db:"rounds" json:"rounds,omitzero"`
-	decide.Place               // of the directory at the end of the latest run
+	Rounds          decide.Rounds `db:"rounds" json:"rounds,omitzero"`
+	decide.Revision               // of the directory at the end of the latest run
 	// A run has it now; FactsOf and Begin read it.
 	InUse bool `json:"-"`
 }

@@ -50,7 +50,7 @@ func (s *Session) send(p *prompt.Prompt) prompt.Footprint {
 // session is not resumed.
 func (s *Session) run(c *Call) {
 	s.State, s.LastUsed, s.Caller = decide.Running, c.Now, c.Caller
-	s.Place = c.Place
+	s.Revision = c.Revision
 	if c.Attempt != rewrite.NoAttempt {
 		attempt := int64(c.Attempt)
 		s.Attempt = &attempt
@@ -139,7 +139,7 @@ func (s *Session) finish(e *Ending, source *Session) error {
 	s.Answers, s.Said = slices.Concat(s.Answers, news.Answers), slices.Concat(s.Said, news.Said)
 	s.Transcript, s.Compacted = s.Transcript || news.Transcript, s.Compacted || seen.Compacted
 	s.ContextUsed, s.ContextLimit, s.Totals = seen.ContextUse.Used, seen.ContextUse.Limit, seen.Totals
-	s.Place, s.LeftFiles = o.Place, o.Left
+	s.Revision, s.LeftFiles = o.Revision, o.Left
 	if s.State == decide.Live || source == nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 func valueCall(text string, now decide.Millis) *Call {
 	key := prompt.Key("some key")
 	return &Call{Record: Record{Tool: "claude", Cwd: "/project", Task: "parser", Role: "coder"}, Home: "/home/.claude", Now: now, Attempt: rewrite.NoAttempt,
-		Prompt: prompt.New(text, key), Place: decide.Place{Repository: "r", Branch: "main", Head: "h"},
+		Prompt: prompt.New(text, key), Revision: decide.Revision{Repository: "r", Branch: "main", Head: "h"},
 		Fingerprints: decide.Fingerprints{Settings: "s", Model: "m", Runtime: "2.1", Auth: "a"}}
 }
 
@@ -39,7 +39,7 @@ func TestAChainGoesThroughItsStates(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	o := goodOutcome("id", "done", 2000)
-	o.Seen.Model, o.Seen.Version, o.Seen.Totals, o.Place.Head, o.Left = "opus", "2.1.3", "totals", "h2", "left"
+	o.Seen.Model, o.Seen.Version, o.Seen.Totals, o.Revision.Head, o.Left = "opus", "2.1.3", "totals", "h2", "left"
 	o.Seen.ContextUse.Used = 7
 	if err := c.Finish(first, valueEnding(o, []byte("base"))); err != nil {
 		t.Fatal(err)

@@ -169,7 +169,7 @@ func argsForRules(parsed rewrite.CommandLine) []string {
 func (d *decided) addGuards() {
 	r, project := d.record, d.project()
 	r.Fingerprints = d.fingerprints(d.line, d.unset, r.Task != "")
-	r.Place = d.place()
+	r.Revision = d.revision()
 	r.Project = project.Root()
 	r.Sends = func(decision decide.Decision) (int, reason.Code) {
 		t := newTarget(r.Prompt, decision)
@@ -177,10 +177,10 @@ func (d *decided) addGuards() {
 		return len(text), t.Why()
 	}
 	r.History = func(commit string) reason.Code {
-		return askGit(d.ledger, func() reason.Code { return git.History(d.cwd, commit, r.Place.Head, d.env.Environ) })
+		return askGit(d.ledger, func() reason.Code { return git.History(d.cwd, commit, r.Revision.Head, d.env.Environ) })
 	}
 	r.WorkGone = func(left, commit string) bool {
-		return askGit(d.ledger, func() bool { return project.Gone(left, commit, r.Place.Head) })
+		return askGit(d.ledger, func() bool { return project.Gone(left, commit, r.Revision.Head) })
 	}
 	r.FindWork = func(left, id string) string {
 		return askGit(d.ledger, func() string { return project.Find(left, id) })

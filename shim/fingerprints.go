@@ -71,14 +71,14 @@ func (f *found) fingerprints(line rewrite.CommandLine, unset []string, named boo
 }
 
 // place returns the working directory's place in the repository's history, zero if it is in none.
-func (f *found) place() decide.Place {
+func (f *found) revision() decide.Revision {
 	repo, err := git.Find(f.cwd)
 	if err != nil {
-		return decide.Place{}
+		return decide.Revision{}
 	}
 	digest := f.digester()
 	branch, commit := repo.Head(f.env.Environ)
-	return decide.Place{
+	return decide.Revision{
 		Repository: digest("repository " + repo.Root + "\x00" + f.book.own(disk.DirectoryID(repo.Dir)) + "\x00" + repo.Remotes()), Branch: digest("branch " + branch), Head: commit,
 	}
 }

@@ -81,7 +81,7 @@ func (r *ran) finishRun() {
 		r.Unbroken(func() { r.Stream.File(file, []byte(stamp)) })
 	}
 	o := r.outcome(r.seen(), r.status, r.Plan)
-	o.Place = r.place()
+	o.Revision = r.revision()
 	o.File, o.Stamp, o.Left = file, stamp, r.leftFiles(&o, o.Seen.Files)
 	r.finished(&o, r.book.finish(r.ticket, &o))
 }

@@ -34,7 +34,7 @@ func TestFilesOfOutcomes(t *testing.T) {
 	good := ledger.Outcome{Seen: seen}
 	left := r.leftFiles(&good, []string{"a"})
 	gitrepo.Script(t, dir, "git checkout -q a")
-	if r.gather(); r.record.WorkGone == nil || !r.record.WorkGone(left, r.record.Place.Head) {
+	if r.gather(); r.record.WorkGone == nil || !r.record.WorkGone(left, r.record.Revision.Head) {
 		t.Error("the ledger cannot learn that the work is gone")
 	}
 	r.ticket.Session = 0

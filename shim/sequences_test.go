@@ -173,15 +173,15 @@ func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call seq
 	}
 	d.cwd, d.home, d.started = r.Cwd, r.Home, r.Now.Time()
 	project := d.project()
-	r.Place, r.FindWork = d.place(), project.Find
-	r.WorkGone = func(left, commit string) bool { return project.Gone(left, commit, r.Place.Head) }
-	r.History = func(commit string) reason.Code { return git.History(r.Cwd, commit, r.Place.Head, d.env.Environ) }
+	r.Revision, r.FindWork = d.revision(), project.Find
+	r.WorkGone = func(left, commit string) bool { return project.Gone(left, commit, r.Revision.Head) }
+	r.History = func(commit string) reason.Code { return git.History(r.Cwd, commit, r.Revision.Head, d.env.Environ) }
 	return func(ticket *ledger.Ticket, o *ledger.Outcome) {
 		t.Helper()
 		time.Sleep(10 * time.Millisecond) // a file gets the time of the kernel's last tick
 		gitrepo.Script(t, r.Cwd, call.Does)
 		time.Sleep(10 * time.Millisecond)
-		d.ticket, o.Now, o.Place = ticket, decide.MillisOf(time.Now()), d.place()
+		d.ticket, o.Now, o.Revision = ticket, decide.MillisOf(time.Now()), d.revision()
 		o.Left = (&ran{decided: d}).leftFiles(o, call.Touched)
 	}
 }

@@ -49,7 +49,7 @@ func (r *ran) recordEarly(turns []supervise.Turn, plan rewrite.Plan) {
 	}
 	o, later := r.outcomes(turns, supervise.Status{}, plan)
 	end := lastOf(&o, later)
-	if end.File, end.Stamp, end.Place = file, stamp, r.place(); !end.Good() {
+	if end.File, end.Stamp, end.Revision = file, stamp, r.revision(); !end.Good() {
 		return
 	}
 	end.Left = r.leftFiles(end, filesOf(turns))
@@ -101,7 +101,7 @@ func (r *ran) finishTurns() {
 		end.Seen.Refusal = reason.ControlRequest
 	}
 	end.File, end.Stamp = r.sessions().Find(seen.ID)
-	end.Place, end.Left = r.place(), r.leftFiles(end, filesOf(turns))
+	end.Revision, end.Left = r.revision(), r.leftFiles(end, filesOf(turns))
 	var err error
 	switch {
 	case recorded == 0:

@@ -17,9 +17,9 @@ func WhatChanged(f Facts, c *ChainFacts) (reason.Code, []string) {
 		return code, names
 	}
 	switch {
-	case c.Place.Repository != f.Place.Repository:
+	case c.Revision.Repository != f.Revision.Repository:
 		return reason.DirectoryReplaced, []string{"git repository"}
-	case c.Place.Branch != f.Place.Branch:
+	case c.Revision.Branch != f.Revision.Branch:
 		return reason.BranchChanged, nil
 	case c.History != "":
 		return c.History, nil

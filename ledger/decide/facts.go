@@ -47,7 +47,7 @@ type Facts struct {
 	SameTask     bool        // the task is known, but not that the calls belong together
 	Attempt      int         // the caller's number of the round, rewrite.NoAttempt if it does not count them
 	Fingerprints Fingerprints
-	Place        Place // of the call's directory
+	Revision     Revision // of the call's directory
 	PromptBytes  int
 	Limits       Limits
 	// the latest runs of another chain of the same rule, tool, version, model and settings, the latest first
@@ -99,8 +99,8 @@ type ChainFacts struct {
 	StateWhy     reason.Code
 	Held         bool // a live process holds the lease
 	Fingerprints Fingerprints
-	Place        Place       // of the directory at the end of the latest run
-	History      reason.Code // why Place.Head is not known to be an ancestor of the call's, "" if it is
+	Revision     Revision    // of the directory at the end of the latest run
+	History      reason.Code // why Revision.Head is not known to be an ancestor of the call's, "" if it is
 	// CheckoutDiffers reports that the directory lacks the session's work on another machine.
 	CheckoutDiffers bool
 	Shared          bool   // a store decides on it, not this ledger

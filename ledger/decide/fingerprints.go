@@ -111,9 +111,9 @@ func withoutWholes(names []string) []string {
 	})
 }
 
-// A Place is a directory's place in the history: keyed digests of the repository and of the branch
+// A Revision is a directory's place in the history: keyed digests of the repository and of the branch
 // that is checked out, and the head commit. Each is "" if there is none.
-type Place struct {
+type Revision struct {
 	Repository string `db:"repository" json:"repository,omitempty"`
 	Branch     string `db:"branch" json:"branch,omitempty"`
 	Head       string `db:"head" json:"head,omitempty"`

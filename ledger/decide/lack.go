@@ -28,7 +28,7 @@ func (f *Facts) Lacks(d Decision) Lack {
 	c := f.Session(d.Session)
 	lacks := func(one Lack, turns bool) bool { return turns && !slices.Contains(c.Asked, one) }
 	switch {
-	case lacks(LacksHistory, c.Place.Head != "" && c.Place.Head != f.Place.Head):
+	case lacks(LacksHistory, c.Revision.Head != "" && c.Revision.Head != f.Revision.Head):
 		return LacksHistory
 	case lacks(LacksCheckout, true):
 		return LacksCheckout

@@ -17,12 +17,12 @@ func TestLacks(t *testing.T) {
 		reason reason.Code
 	}{
 		{"nothing but what all lack", func(*Facts, *ChainFacts) {}, nil, []Lack{LacksCheckout, LacksInput}, reason.Extends},
-		{"fresh anyway", func(_ *Facts, c *ChainFacts) { c.State, c.Place.Head, c.Left = Killed, "b", "files" }, nil, nil, reason.PreviousKilled},
-		{"a commit since", func(f *Facts, c *ChainFacts) { f.Place.Head, c.Place.Head = "n", "b" }, nil,
+		{"fresh anyway", func(_ *Facts, c *ChainFacts) { c.State, c.Revision.Head, c.Left = Killed, "b", "files" }, nil, nil, reason.PreviousKilled},
+		{"a commit since", func(f *Facts, c *ChainFacts) { f.Revision.Head, c.Revision.Head = "n", "b" }, nil,
 			[]Lack{LacksHistory, LacksCheckout, LacksInput}, reason.Extends},
-		{"a commit taken back", func(f *Facts, c *ChainFacts) { f.Place.Head, c.Place.Head, c.Left = "n", "b", "files" },
+		{"a commit taken back", func(f *Facts, c *ChainFacts) { f.Revision.Head, c.Revision.Head, c.Left = "n", "b", "files" },
 			map[Lack]func(*ChainFacts){LacksHistory: func(c *ChainFacts) { c.History = reason.CommitGone }}, []Lack{LacksHistory}, reason.CommitGone},
-		{"the same commit", func(f *Facts, c *ChainFacts) { f.Place.Head, c.Place.Head = "b", "b" }, nil, []Lack{LacksCheckout, LacksInput}, reason.Extends},
+		{"the same commit", func(f *Facts, c *ChainFacts) { f.Revision.Head, c.Revision.Head = "b", "b" }, nil, []Lack{LacksCheckout, LacksInput}, reason.Extends},
 		{"another machine's work", func(_ *Facts, c *ChainFacts) { c.Left = "files" },
 			map[Lack]func(*ChainFacts){LacksCheckout: func(c *ChainFacts) { c.CheckoutDiffers = true }}, []Lack{LacksCheckout}, reason.CheckoutDiffers},
 		{"work that is gone", func(_ *Facts, c *ChainFacts) { c.Left = "files" },
