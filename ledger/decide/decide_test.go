@@ -714,3 +714,38 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// Nothing is waited for where the call is fresh in any case.
+func TestUnrecordedOfAFreshCall(t *testing.T) {
+	held := ChainFacts{Held: true, Continuity: prompt.Continuity{Relation: reason.Extends}}
+	for name, change := range map[string]func(*Facts){
+		"":          func(*Facts) {},
+		"disabled":  func(f *Facts) { f.Disabled = true },
+		"never":     func(f *Facts) { f.Never = true },
+		"no resume": func(f *Facts) { f.NoResume = true },
+		"a hook":    func(f *Facts) { f.HookSet = true },
+		"fresh":     func(f *Facts) { f.Fresh = reason.ForcedFresh },
+	} {
+		f := Facts{Named: true, Chains: []ChainFacts{held}}
+		change(&f)
+		if got := f.Unrecorded(); got != (name == "") {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// A role begins as a copy of one session that no two calls have used at once.
+func TestStartFromOneSession(t *testing.T) {
+	for name, tt := range map[string]struct {
+		start []ChainFacts
+		want  reason.Code
+	}{
+		"two ends":      {[]ChainFacts{{State: Live}, {State: Live}}, reason.Ambiguous},
+		"two at a time": {[]ChainFacts{{State: Live, Concurrent: true}}, reason.Ambiguous},
+	} {
+		d := start(Facts{Copies: true, Start: tt.start})
+		if d.Mode.Continues() || d.Detail != tt.want {
+			t.Errorf("%s: %s, %s", name, d.Mode, d.Detail)
+		}
+	}
+}

@@ -3,11 +3,13 @@ package rule
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/proc"
+	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 )
 
@@ -96,5 +98,24 @@ func TestPropose(t *testing.T) {
 	typed.Run = decide.CallerProcess{}
 	if _, err := propose(typed, []sentCall{typed}, "loop", key); !errors.Is(err, errTyped) {
 		t.Errorf("typed by hand: %v", err)
+	}
+}
+
+// A call has no proposal if a name led to its decision, or could have led to no other one.
+func TestNoProposal(t *testing.T) {
+	fresh := ledger.Record{Mode: rewrite.Fresh}
+	ruled, resumed, fellBack, named := fresh, fresh, fresh, fresh
+	ruled.Rule, named.Task = "loop", "T-1"
+	resumed.Mode, fellBack.FellBack = rewrite.Resume, "refused"
+	for want, call := range map[string]ledger.Record{
+		"rule loop matched it":                  ruled,
+		"its caller named the task T-1":         named,
+		"it was not fresh for want of a name":   resumed,
+		"it was not fresh for want of a name (": fellBack,
+	} {
+		if _, err := Propose(nil, nil, call, ""); err == nil ||
+			!strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
