@@ -24,7 +24,7 @@ var habits = []struct {
 		"a clause with what in place of a noun",
 		regexp.MustCompile(`\b[Ww]hat (?:an?|the|it|is|was|no|comes?|came|they|that|one|others?|its?|claude|has|had|` +
 			`you|runs?|stands?|more)\b`),
-		0.45, 0.85,
+		0.25, 0.75,
 	},
 	{"of which, whose", regexp.MustCompile(`\b(?:(?:of|by|to|in|from|with) which|whose)\b`), 0.35, 0.2},
 	{"its", regexp.MustCompile(`\b[Ii]ts\b`), 2.97, 2.8},
@@ -124,7 +124,7 @@ func around(text string, at []int) string {
 
 // wide are the lines of Go above 100 columns, a tab being four, that each directory has at most. A
 // ceiling only sinks.
-var wide = map[string]int{"cmd": 128, "config": 2, "internal": 165, "rewrite": 130, "test": 160, "watch": 0}
+var wide = map[string]int{"cmd": 126, "config": 2, "internal": 140, "rewrite": 130, "test": 160, "watch": 0}
 
 // Lines of Go are at most 100 columns wide; the exceptions are texts that cannot be broken.
 func TestLinesAreNarrow(t *testing.T) {
