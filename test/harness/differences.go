@@ -64,6 +64,8 @@ var differences = variations([]struct{ pattern, with, reason string }{
 	{`\\"workspaces\\":\{.*?\}\},`, "", "codex includes git information only if git was fast"},
 	{`(?m)^Package extraction took \d+ms\n`, "", "copilot reports that it unpacked itself slowly"},
 	{`(?m)^\{"type":"(session\.background_tasks_changed|tool\.shell_output|tool\.execution_partial_result)".*\n`, "", "copilot reports what its shell does as it notices it"},
+	{`(total retry wait time: )[\d.]+`, "${1}T",
+		"copilot waits for a random time before it asks again"},
 	{`(?m)^(Duration {3}).*`, "${1}T", "copilot reports its own timings"},
 	{`(?m)(\(shell\)) +[\dhms. ]+$`, "$1 T", "copilot reports its own timings"},
 	{`("context_current_tokens":)\d+`, "${1}0",

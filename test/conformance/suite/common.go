@@ -90,7 +90,9 @@ func (c cli) single() map[string]call {
 		add("tool use, "+f.name, row{prompt: "RUNTOOL please", options: c.tools})
 		for _, rows := range []map[string]row{c.rows, each} {
 			for name, r := range rows {
-				add(name+", "+f.name, r)
+				if !c.retries(name) || f.name == c.formats[len(c.formats)-1].name {
+					add(name+", "+f.name, r)
+				}
 			}
 		}
 	}
@@ -100,6 +102,12 @@ func (c cli) single() map[string]call {
 		}
 	}
 	return all
+}
+
+// retries reports whether a tool that starts slowly also asks again for minutes after a failure
+// (droid 0.225.2: 100 to 250 s): one format shows that.
+func (c cli) retries(failure string) bool {
+	return c.modest && (failure == "429" || failure == "500")
 }
 
 // managed are the names of calls that are managed, for the matrix.

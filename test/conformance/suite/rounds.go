@@ -51,7 +51,9 @@ func (c cli) rounds(tool string) (all []scenario) {
 		}
 		for name, marker := range map[string]string{"401": "HTTP401", "429": "HTTP429",
 			"500": "HTTP500", "nothing": "EMPTY", "overflow": "TOOBIG"} {
-			add(name+" in round 2, "+f.name, "", "", call{}, job(f, marker))
+			if !c.retries(name) {
+				add(name+" in round 2, "+f.name, "", "", call{}, job(f, marker))
+			}
 		}
 		for name, command := range map[string]string{"cut off": "truncate -s -40", "gone": "rm"} {
 			add("session "+name+", "+f.name, "", "", call{Around: breaking(tool, command)},
