@@ -30,6 +30,7 @@ func TestLeastFirst(t *testing.T) {
 		{13_000, 150_000, 5_600, 13_500, 90_000},
 		{13_000, 45_000, 400, 12_450, 13_300},   // two thirds were thoughts
 		{13_000, 13_200, 5_600, 13_500, 14_600}, // more was added than the prompt had
+		{22_500, 22_600, 330, 21_730, 22_600},   // many tools, after a prompt of 3.4 kB
 		{100_000, 130_000, 400, 14_000, 66_000}, // old results of tools are left out
 		{100_000, 20_000, 400, 13_000, 20_000},  // it was compacted since
 		{0, 0, 0, -1, 0},

@@ -493,9 +493,9 @@ func CountsRequests(first int64, prompt int) bool {
 // each time, up to 2 KB; of a long session tools drop old results. The answers after the last run's
 // first request count for nothing: most can be thoughts, which are not sent again.
 func LeastFirst(first, held int64, sent int) int64 {
-	const short, share, dropped = 20_000, 32, 2
-	first = min(first, held) // it was compacted since
-	room := max(fileState, min(first, short)/share) + max(0, first-short)/dropped
+	const short, share, kept = 20_000, 32, 40_000 // tools and rules can take as much
+	first = min(first, held)                      // it was compacted since
+	room := max(fileState, min(first, short)/share) + max(0, first-kept)*2/3
 	return max(0, first-room) + int64(sent/mostBytes)
 }
 
