@@ -78,7 +78,7 @@ func runDemo(a *app.App, ctx context.Context, tool string) (err error) {
 	if job.Tool, job.Real, err = realTool(a, tool, self, root); err != nil {
 		return err
 	}
-	without, err := play(a, ctx, job, filepath.Join(root, "without"))
+	without, err := play(a, ctx, job, filepath.Join(root, "without"), "without the shims")
 	if err != nil && job.Real != filepath.Join(root, "real") {
 		return app.WithHint(err, app.Typed(
 			self)+" demo --tool "+bundledName+" plays it with a stand-in for the tool")
@@ -90,7 +90,7 @@ func runDemo(a *app.App, ctx context.Context, tool string) (err error) {
 		return app.WithHint(fmt.Errorf("find the shims beside shimctl: %w", err),
 			app.Typed(self)+" setup --tools "+job.Tool+" adds the shim")
 	}
-	with, err := play(a, ctx, job, filepath.Join(root, "with"))
+	with, err := play(a, ctx, job, filepath.Join(root, "with"), "with them")
 	if err != nil {
 		return err
 	}
@@ -109,13 +109,9 @@ func removeTree(root string) (err error) {
 	return err
 }
 
-func play(a *app.App, ctx context.Context, job demo.Setup, root string) (demo.Played, error) {
+func play(a *app.App, ctx context.Context, job demo.Setup, root, how string) (demo.Played, error) {
 	if err := os.Mkdir(root, 0o755); err != nil {
 		return demo.Played{}, fmt.Errorf("make directory: %w", err)
-	}
-	how := "without the shims"
-	if job.Shims != "" {
-		how = "with them"
 	}
 	a.Stderr.Notice(fmt.Sprintf("playing the job %s: %s ...", how, job.Tool))
 	return job.Play(ctx, root)

@@ -42,9 +42,8 @@ func newCallLine(r view.Reporter, i ledger.Record) callLine {
 }
 
 func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
-	none := cmp.Or(a.PassedHere(), "no such call has been made yet")
 	return app.Lister[ledger.Record]{
-		None: none,
+		None: cmp.Or(a.PassedHere(), "no such call has been made yet"),
 		Read: func(l *ledger.Ledger, query history.Query) ([]ledger.Record, error) {
 			calls, err := history.LatestCalls(l, query)
 			slices.Reverse(calls) // at a terminal the end stays on the screen

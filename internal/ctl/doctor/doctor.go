@@ -138,9 +138,8 @@ func look(a *app.App) (m machine) {
 }
 
 func (m *machine) checks(a *app.App) []setup.Check {
-	restated := checkCalls(a)
 	return slices.Concat(checkTools(a, m), checkShells(a, m), checkKeys(a, m), checkBundled(a),
-		checkFixedPlaces(a, m), checkNpx(a), restated,
+		checkFixedPlaces(a, m), checkNpx(a), checkCalls(a),
 		[]setup.Check{checkPermissions(a)}, m.configured, checkPrices(a),
 		[]setup.Check{checkLedger(a), setup.OK("build", app.Version())}, checkStore(a, m.config))
 }
