@@ -6,6 +6,7 @@ package ledger
 const (
 	PromptTokens = "coalesce(first_prompt, input + cache_read + cache_write)"
 	ReadTokens   = "coalesce(first_read, cache_read)"
-	HeldEnough   = "held >= 4096"
-	MissedCache  = HeldEnough + " AND 4 * " + ReadTokens + " < 3 * min(held, " + PromptTokens + ")"
+	HeldEnough   = "held_tokens >= 4096"
+	MissedCache  = HeldEnough + " AND 4 * " + ReadTokens + " < 3 * min(held_tokens, " +
+		PromptTokens + ")"
 )

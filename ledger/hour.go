@@ -14,11 +14,13 @@ const likeChains = 10
 // session if that was used briefly before, or if the call before it has asked for an hour.
 func reuse(chains string) string {
 	return `SELECT tool, sum(cache_hour), count(idle), coalesce(sum(cache_write), 0),
-		coalesce(sum(held) FILTER (WHERE idle >= 300000 AND idle < 3600000), 0),
-		coalesce(sum(held) FILTER (WHERE idle >= 300000 AND idle < 3600000 AND NOT kept AND ` + MissedCache + `), 0),
-		coalesce(sum(held) FILTER (WHERE kept AND first_read NOT NULL), 0), coalesce(sum(min(held,
+		coalesce(sum(held_tokens) FILTER (WHERE idle >= 300000 AND idle < 3600000), 0),
+		coalesce(sum(held_tokens) FILTER (WHERE idle >= 300000 AND idle < 3600000 AND NOT kept
+		AND ` + MissedCache + `), 0),
+		coalesce(sum(held_tokens) FILTER (WHERE kept AND first_read NOT NULL), 0), coalesce(sum(min(held_tokens,
 		first_read)) FILTER (WHERE kept), 0)
-		FROM (SELECT tool, chain_id, cache_hour, idle, held, input, cache_read, cache_write, first_prompt, first_read,
+		FROM (SELECT tool, chain_id, cache_hour, idle, held_tokens, input, cache_read, cache_write, first_prompt,
+		first_read,
 		` + HeldEnough + ` AND (idle < 300000 OR idle < 3600000 AND lag(cache_hour, 1, 0) OVER (PARTITION BY chain_id
 		ORDER BY id)) AS kept
 			FROM calls WHERE fell_back IS NULL AND chain_id IN (` + chains + `))

@@ -22,20 +22,20 @@ import (
 
 // An Outcome is how a run ended.
 type Outcome struct {
-	Now      decide.Millis
-	Exit     int
-	Signal   int // 0 unless it died by one
-	Seen     rewrite.StreamState
-	Plain    bool            // the output is a text as the tool writes it: only the exit code tells how the run ended
-	Printed  bool            // something came on stdout
-	IDFormat rewrite.Format  // of the output that the ID was read from
-	Sent     int             // bytes of the prompt that the model was sent
-	WhyWhole reason.Code     // why a resumed session was sent the whole prompt
-	File     string          // the session's file, "" if it was not found
-	Stamp    decide.Stamp    // of the session after the run
-	Resets   []string        // roles that lose their chains of the call's task by the answer
-	Revision decide.Revision // of the directory after the run
-	Left     string          // the files that the session's runs changed, as the run left them; only Call.WorkGone reads it
+	Now         decide.Millis
+	Exit        int
+	Signal      int // 0 unless it died by one
+	Seen        rewrite.StreamState
+	Plain       bool            // the output is a text as the tool writes it: only the exit code tells how the run ended
+	Printed     bool            // something came on stdout
+	IDFormat    rewrite.Format  // of the output that the ID was read from
+	Sent        int             // bytes of the prompt that the model was sent
+	WholeReason reason.Code     // why a resumed session was sent the whole prompt
+	File        string          // the session's file, "" if it was not found
+	Stamp       decide.Stamp    // of the session after the run
+	Resets      []string        // roles that lose their chains of the call's task by the answer
+	Revision    decide.Revision // of the directory after the run
+	Left        string          // the files that the session's runs changed, as the run left them; only Call.WorkGone reads it
 	// For a store: the session's files relative to the tool's home, and a function that returns git's name of
 	// the directory's content after the run.
 	Paths []string      `json:"-"`

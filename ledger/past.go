@@ -11,7 +11,7 @@ import (
 // past reads which of the latest runs of a chain ended well, the latest first.
 func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 	err = Each(l, `SELECT mode, reason, coalesce(fell_back, ''), coalesce(model, ''), started, coalesce(idle, 0),
-		coalesce(held, 0),
+		coalesce(held_tokens, 0),
 		coalesce(`+MissedCache+`, 0), cache_hour, coalesce(first_read, -1), input, cache_read, cache_write, output,
 		coalesce(cost, 0), cost IS NOT NULL
 		FROM calls WHERE id IN (SELECT id FROM calls WHERE chain_id = ? ORDER BY id DESC LIMIT ?)

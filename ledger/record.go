@@ -77,23 +77,23 @@ type Record struct {
 	Reason      reason.Code  `db:"reason,once" json:"reason" doc:"the reason"`
 	Detail      reason.Code  `db:"detail,once" json:"detail,omitempty" doc:"detail of the reason"`
 	Changed     Names        `db:"changed,once" json:"changed,omitempty" doc:"settings, variables or files that changed"`
-	Proof       decide.Proof `db:"proof,once" json:"-"` // the evidence that it continued a session
+	Proof       decide.Proof `db:"evidence,once" json:"-"` // the evidence that it continued a session
 	Arm         string       `db:"arm,once" json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
 	Hour        bool         `db:"cache_hour,once" json:"-"` // the provider was asked to keep the prompt for an hour
 	ResumedFrom string       `db:"resumed_from,once TEXT" json:"resumed_from,omitempty" doc:"the session to go on with"`
-	Idle        Number       `db:"idle,once INTEGER" json:"-"` // of a resumed call: how long its session had not been used
-	Held        Number       `db:"held,once INTEGER" json:"-"` // likewise: the tokens that it had been sent
+	Idle        Number       `db:"idle,once INTEGER" json:"-"`        // of a resumed call: how long its session had not been used
+	Held        Number       `db:"held_tokens,once INTEGER" json:"-"` // likewise: the tokens that it had been sent
 	FellBack    reason.Code  `db:"fell_back TEXT" json:"fell_back,omitempty" doc:"why a resume was refused"`
 	SentBytes   int64        `db:"sent_bytes" json:"sent_bytes" doc:"length of what the model was sent"`
-	WhyWhole    reason.Code  `db:"why_whole" json:"why_whole,omitempty" doc:"why a resume sent the whole prompt"`
+	WholeReason reason.Code  `db:"whole_reason" json:"whole_reason,omitempty" doc:"why a resume sent the whole prompt"`
 
 	// Ended.
-	Duration Number         `db:"duration INTEGER" json:"duration_ms" doc:"duration, null while it runs"`
-	NativeID string         `db:"native_id TEXT" json:"session,omitempty" doc:"the session that the call ended in"`
-	IDSource string         `db:"id_source TEXT" json:"-"` // where the tool gave it
-	IDFormat rewrite.Format `db:"id_format TEXT" json:"-"` // the tool's own format there
-	Asked    string         `db:"si.model" json:"model_asked,omitempty" doc:"the model that was asked for"`
-	Model    string         `db:"model TEXT" json:"model,omitempty" doc:"the model that answered"`
+	Duration  Number         `db:"duration INTEGER" json:"duration_ms" doc:"duration, null while it runs"`
+	NativeID  string         `db:"native_id TEXT" json:"session,omitempty" doc:"the session that the call ended in"`
+	IDSource  string         `db:"id_source TEXT" json:"-"` // where the tool gave it
+	IDFormat  rewrite.Format `db:"id_format TEXT" json:"-"` // the tool's own format there
+	Requested string         `db:"si.model" json:"requested_model,omitempty" doc:"the model that was asked for"`
+	Model     string         `db:"model TEXT" json:"model,omitempty" doc:"the model that answered"`
 
 	Input      Number `db:"input INTEGER" json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
 	CacheRead  Number `db:"cache_read INTEGER" json:"cache_read_tokens" doc:"tokens read from the cache"`
@@ -141,7 +141,7 @@ func (r *Record) end(o *Outcome) {
 	r.Duration, r.Exit, r.Signal = known(true, int64(o.Now-r.Started)), known(true, int64(o.Exit)), known(o.Signal != 0,
 		int64(o.Signal))
 	r.NativeID, r.IDSource, r.IDFormat, r.Model = s.ID, s.Source, o.IDFormat, s.Model
-	r.SentBytes, r.WhyWhole = int64(o.Sent), o.WhyWhole
+	r.SentBytes, r.WholeReason = int64(o.Sent), o.WholeReason
 	r.Input, r.CacheRead = plausible(u.Known, u.Input), plausible(u.Known, u.CacheRead)
 	r.CacheWrite, r.Output = plausible(u.Known, u.CacheWrite), plausible(u.Known, u.Output)
 	r.Cost, r.FirstRead = plausible(u.CostKnown, u.CostNano), plausible(first.Known, first.CacheRead)

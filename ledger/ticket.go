@@ -51,7 +51,7 @@ func (t *Ticket) begin(tx *sql.Tx, d decide.Decision, of *Reading) (err error) {
 		}
 	}
 	sent, whole := c.sends(d)
-	t.SentBytes, t.WhyWhole = int64(sent), whole
+	t.SentBytes, t.WholeReason = int64(sent), whole
 	_, err = t.save(tx)
 	return err
 }
@@ -170,7 +170,7 @@ func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
 	if err := t.take(tx, chain); err != nil {
 		return err
 	}
-	t.Mode, t.FellBack, t.SentBytes, t.WhyWhole = rewrite.Fresh, why, t.PromptBytes, ""
+	t.Mode, t.FellBack, t.SentBytes, t.WholeReason = rewrite.Fresh, why, t.PromptBytes, ""
 	_, err = t.save(tx)
 	return err
 }

@@ -236,11 +236,11 @@ type Plan struct {
 	// from before was copied from another session.
 	Started int64
 	// Prompt is the text sent to the model. Whole reports that it is the caller's whole prompt;
-	// otherwise Asked is that prompt. WhyWhole is why a resume sends it.
-	Prompt   string
-	Whole    bool
-	WhyWhole reason.Code
-	Asked    string
+	// otherwise Asked is that prompt. WholeReason is why a resume sends it.
+	Prompt      string
+	Whole       bool
+	WholeReason reason.Code
+	Asked       string
 	// OneStream requests that stdout and stderr are read as one stream, in order, if the caller has
 	// both in one file. ErrLine then reads the lines of both.
 	OneStream bool

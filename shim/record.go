@@ -139,7 +139,7 @@ func (d *decided) noteUnread(o *ledger.Outcome) {
 func (r *ran) outcome(seen rewrite.StreamState, st supervise.Status, plan rewrite.Plan) ledger.Outcome {
 	o := ledger.Outcome{
 		Plain: r.record.Format == rewrite.Text && r.line.Format != rewrite.Text, Printed: r.Spoke,
-		Now: decide.MillisOf(r.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: len(plan.Prompt), WhyWhole: plan.WhyWhole,
+		Now: decide.MillisOf(r.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: len(plan.Prompt), WholeReason: plan.WholeReason,
 	}
 	if r.rule.Rule != nil {
 		o.Resets = r.rule.ResetBy(seen.Answer)

@@ -13,9 +13,9 @@ func TestLogHasEveryField(t *testing.T) {
 	for _, name := range []string{
 		"id", "started", "duration_ms", "tool", "format", "directory", "task", "role", "rule",
 		"caller", "chain", "session", "resumed_from",
-		"mode", "reason", "detail", "class", "fell_back", "changed", "proof", "arm", "outcome",
+		"mode", "reason", "detail", "class", "fell_back", "changed", "evidence", "arm", "outcome",
 		"exit", "signal",
-		"model_asked", "model", "prompt_bytes", "sent_bytes", "input_tokens", "cache_read_tokens",
+		"requested_model", "model", "prompt_bytes", "sent_bytes", "input_tokens", "cache_read_tokens",
 		"cache_write_tokens", "output_tokens",
 		"cost_nano_usd", "cost_source",
 	} {

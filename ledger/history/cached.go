@@ -39,7 +39,8 @@ func CacheRows(l *ledger.Ledger, f Filter) ([]CacheRow, error) {
 	all, err := ledger.List(l, `SELECT i.tool, coalesce(i.model, ''), coalesce(s.version, ''), CASE WHEN idle < ?1
 		THEN ?3 WHEN idle < ?2 THEN ?4 ELSE ?5 END,
 		count(*), sum(`+ledger.PromptTokens+`), sum(`+ledger.ReadTokens+`), count(first_prompt),
-		coalesce(sum(iif(first_prompt IS NULL, 0, min(held, first_prompt))), 0), coalesce(sum(first_prompt), 0),
+		coalesce(sum(iif(first_prompt IS NULL, 0, min(held_tokens, first_prompt))), 0),
+		coalesce(sum(first_prompt), 0),
 		sum(`+ledger.HeldEnough+`), sum(`+ledger.MissedCache+`),
 		sum(`+ledger.MissedCache+` AND `+oneRequest+`)
 		FROM calls i LEFT JOIN sessions s ON s.id = i.session_id

@@ -56,7 +56,7 @@ type CallReport struct {
 	Chain   *int64       `json:"chain" doc:"its chain, null if none"`
 	Outcome *string      `json:"outcome" doc:"ok, failed, unread or killed; null while it runs"`
 	Caller  string       `json:"caller" doc:"name of the program that made it, empty if a person did or it is not known"`
-	Proof   []string     `json:"proof,omitempty" doc:"what showed that it continued its session, in sentences"`
+	Proof   []string     `json:"evidence,omitempty" doc:"what showed that it continued its session, in sentences"`
 	MoneyReport
 }
 

@@ -147,7 +147,7 @@ func evidence(a *app.App, i ledger.Record, f whyFacts) (said, main []string) {
 		}
 	}
 	if i.Mode.Continues() {
-		say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes, i.WhyWhole))
+		say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes, i.WholeReason))
 	}
 	return said, main
 }

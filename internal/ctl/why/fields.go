@@ -67,7 +67,7 @@ func Fields(a *app.App, r view.Reporter, i ledger.Record) (fields []field) {
 	add("took", view.DurationCell(i.Duration.NullInt64))
 	add("prompt", view.Cell{Human: view.Size(i.PromptBytes), Raw: fmt.Sprint(i.PromptBytes)})
 	add("sent", view.Cell{Human: view.Size(i.SentBytes), Raw: fmt.Sprint(i.SentBytes)})
-	add("sent whole since", view.TextCell(view.WholeWords(i.WhyWhole)))
+	add("sent whole since", view.TextCell(view.WholeWords(i.WholeReason)))
 	add("input", view.TokensCell(i.Input.NullInt64))
 	add("cached", view.TokensCell(i.CacheRead.NullInt64))
 	add("written", view.TokensCell(i.CacheWrite.NullInt64))

@@ -97,7 +97,7 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 	t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten),
 		Raw: commandLine(e, strings.Clone)})
 	if e.PromptIn > 0 {
-		show("sends", view.SentWords(int64(e.PromptIn), int64(len(e.Plan.Prompt)), e.Plan.WhyWhole))
+		show("sends", view.SentWords(int64(e.PromptIn), int64(len(e.Plan.Prompt)), e.Plan.WholeReason))
 	}
 	t.Print(a.Stdout)
 }
@@ -186,7 +186,7 @@ type PlanReport struct {
 	Stdin       *string          `json:"stdin,omitempty" doc:"the stdin that replaces the caller's"`
 	Prompt      string           `json:"prompt,omitempty" doc:"what the model would be sent"`
 	Whole       bool             `json:"whole_prompt" doc:"whether it is the whole prompt"`
-	WhyWhole    reason.Code      `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
+	WholeReason reason.Code      `json:"whole_reason,omitempty" doc:"why a resume sends the whole prompt"`
 	PromptBytes int              `json:"prompt_bytes" doc:"length of the caller's prompt"`
 	view.AdviceReport
 }
@@ -214,7 +214,7 @@ func planJSON(a *app.App, call []string, e shim.Explanation) PlanReport {
 		Detail: e.Detail, Changed: e.Changed,
 		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task,
 		Role: view.RoleName(e.Role), Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
-		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.Plan.WhyWhole,
+		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WholeReason: e.Plan.WholeReason,
 		PromptBytes: e.PromptIn,
 		Shared:      e.Shared, Unshared: e.Unshared, Terminal: e.Terminal, Other: e.Other,
 		Compared: e.Nearest, For: e.Proof.Sentences(), Against: e.Against}
