@@ -45,11 +45,10 @@ type Attempt struct {
 	watcher *watch.Watcher // nil if no file is followed
 	process *process
 	taps    []*tap // stdout's, and stderr's where it is read
-	stdout  *sink
-	stderr  *sink
-	tail    ring   // the last bytes of stderr
-	kept    bool   // the stream has the end of stdout, and shows it when the tool has ended
-	behind  []byte // data on stderr since then, for a caller who has both streams in one file
+	outputs
+	tail   ring   // the last bytes of stderr
+	kept   bool   // the stream has the end of stdout, and shows it when the tool has ended
+	behind []byte // data on stderr since then, for a caller who has both streams in one file
 	events
 
 	gateTimeout time.Duration // how long output is held that the caller can be waiting for
@@ -57,9 +56,7 @@ type Attempt struct {
 	state runState
 	ended *Status // nil while the tool runs
 	// late is the first such signal that came after the tool's end, 0 for none.
-	late  syscall.Signal
-	taken int64 // bytes that the caller had taken at the last beat
-	idle  int   // beats since a signal without any taken output
+	late syscall.Signal
 }
 
 // Refused reports whether the tool refused the resume, so that the caller has seen nothing of the run.
@@ -153,18 +150,9 @@ func (a *Attempt) closeLinks() {
 	}
 }
 
-// connect makes sinks and writers, and connects the taps with them. If the caller's stdout and stderr are one file, a
-// single writer and a single spool keep their order.
+// connect connects the taps with the caller's streams.
 func (a *Attempt) connect(stdout, stderr *os.File) {
-	a.writers = []*writer{newWriter()}
-	if !sameFile(stdout, stderr) {
-		a.writers = append(a.writers, newWriter())
-	}
-	a.stdout = newSink(stdout, a.writers[0], a.state == stateHolding)
-	a.stderr = newSink(stderr, a.writers[len(a.writers)-1], a.state == stateHolding)
-	if len(a.writers) == 1 {
-		a.stderr.held = a.stdout.held
-	}
+	a.outputs.open(stdout, stderr, a.state == stateHolding)
 	a.readStdout(a.taps[0])
 	if len(a.taps) > 1 {
 		a.readStderr(a.taps[1])
@@ -237,13 +225,6 @@ func (a *Attempt) Shown(st Status) Status {
 	return st
 }
 
-// sameFile reports whether two descriptors refer to one file, as after 2>&1.
-func sameFile(a, b *os.File) bool {
-	infoA, _ := a.Stat()
-	infoB, _ := b.Stat()
-	return os.SameFile(infoA, infoB) // false if either Stat failed
-}
-
 // follow starts to follow the files that the plan names. If that fails, the tool runs all
 // the same.
 func (a *Attempt) follow() {
@@ -306,36 +287,53 @@ func (a *Attempt) named() bool {
 	return seen.ID != "" && !seen.WrongID
 }
 
-// updateGate pins the session's ID once it is known. While output is held, it opens the
-// gate on the model's first content, and refuses on a refusal or another session's ID. In a
-// conversation the caller waits for the result, and the tool for the caller.
+// updateGate pins the session's ID once it is known. While output is held, it ends a run that
+// refuses the plan, and opens the gate for one that has accepted it.
 func (a *Attempt) updateGate() {
-	seen := a.Stream.Seen()
 	if a.named() {
-		a.pin(seen.ID)
+		a.pin(a.Stream.Seen().ID)
 		a.Input.relay.stop()
 	}
 	if a.state != stateHolding {
 		return
 	}
-	switch {
-	case a.Plan.Trial:
-		if a.Accepted() {
-			a.letOut()
-		}
-	case seen.WrongID:
-		a.refuse(reason.RefusedOtherID)
-	case seen.Refusal != "" && !seen.ToolRan:
-		a.refuse(seen.Refusal)
-	case a.Forgotten():
-		a.refuse(reason.Forgotten)
-	case seen.Final && a.Input.Talk != nil && a.unanswered():
-		a.refuse(reason.NoAnswer)
-	case seen.Content && !a.awaitsProof(), seen.Final && (a.Input.Talk != nil || a.Plan.Whole && !seen.Failed):
+	switch why, refused := a.refusal(); {
+	case refused:
+		a.refuse(why)
+	case a.proved():
 		a.letOut()
 	default:
 		a.limitHolding()
 	}
+}
+
+// refusal reports whether a running tool has refused the resume, and why.
+func (a *Attempt) refusal() (why reason.Code, refused bool) {
+	seen := a.Stream.Seen()
+	switch {
+	case a.Plan.Trial:
+		return "", false
+	case seen.WrongID:
+		return reason.RefusedOtherID, true
+	case seen.Refusal != "" && !seen.ToolRan:
+		return seen.Refusal, true
+	case a.Forgotten():
+		return reason.Forgotten, true
+	case seen.Final && a.Input.Talk != nil && a.unanswered():
+		return reason.NoAnswer, true
+	}
+	return "", false
+}
+
+// proved reports whether a running tool has shown that it does as planned. In a conversation the
+// caller waits for the result, and the tool for the caller.
+func (a *Attempt) proved() bool {
+	seen := a.Stream.Seen()
+	if a.Plan.Trial {
+		return a.Accepted()
+	}
+	return seen.Content && !a.awaitsProof() ||
+		seen.Final && (a.Input.Talk != nil || a.Plan.Whole && !seen.Failed)
 }
 
 // unanswered reports whether the model has said nothing to a resumed run that was sent only the new part: nobody knows
@@ -397,8 +395,7 @@ func (a *Attempt) letOut() {
 		return
 	}
 	a.state = stateShowing
-	a.stdout.show()
-	a.stderr.show()
+	a.show()
 	if a.Input.Talk != nil {
 		a.Input.Talk.settle()
 	}
@@ -411,54 +408,64 @@ func (a *Attempt) release() {
 	}
 }
 
-// checkRefusal looks for a refusal in the stderr of a run that ended with its output still
+// finish is called when the tool has ended and its streams have been read. It drops the
+// output of a refused run. Otherwise it renders the end of the output and leaves it to the
+// writers.
+func (a *Attempt) finish() {
+	if a.state == stateHolding {
+		a.checkStderr()
+	}
+	last := a.endStream()
+	if a.state == stateHolding {
+		a.checkEnd()
+	}
+	if a.state == stateRefusing || a.state == stateRefused {
+		a.state = stateRefused
+		a.drop()
+		return
+	}
+	a.stderr.write([]byte(a.Stream.TakeStderr()), nil)
+	a.stdout.write(last, nil)
+	if *a.ended == (Status{}) && a.Stopped == 0 {
+		a.stdout.write(a.Stream.Seen().Unshown, nil)
+	}
+	a.writeBehind()
+	a.show()
+	a.state = stateDelivering
+	a.deliver(func() { a.steps <- a.delivered })
+}
+
+// checkStderr looks for a refusal in the stderr of a resumed run that ended with its output still
 // held. If the run was killed or told to end, or if the caller has gone, the tool's silence
 // is no refusal, and the tool is not run again.
-func (a *Attempt) checkRefusal(st Status) {
-	exit := st.Exit
-	if st.Signal != 0 {
+func (a *Attempt) checkStderr() {
+	if a.Plan.Resume == "" || a.Stream.Seen().Final {
+		return
+	}
+	exit := a.ended.Exit
+	if a.ended.Signal != 0 {
 		exit = 1
 	}
-	stopped := cmp.Or(a.Stopped, st.Signal)
+	stopped := cmp.Or(a.Stopped, a.ended.Signal)
 	why := a.Tool.Refused(string(a.tail.data), exit)
 	if why != "" && (stopped == 0 && !a.stdout.gone || why != reason.RefusedSilent) {
 		a.state, a.Refusal, a.Stopped = stateRefused, why, stopped
 	}
 }
 
-// finish is called when the tool has ended and its streams have been read. It drops the
-// output of a refused run. Otherwise it renders the end of the output and leaves it to the
-// writers.
-func (a *Attempt) finish() {
-	seen := a.Stream.Seen()
-	if a.state == stateHolding && !seen.Final && a.Plan.Resume != "" {
-		a.checkRefusal(*a.ended)
-	}
-	last := a.endStream()
-	if a.state == stateHolding && a.Forgotten() && a.Stopped == 0 {
+// checkEnd looks for a refusal in the end of a run whose output is still held. A run that was told to
+// end has refused nothing.
+func (a *Attempt) checkEnd() {
+	switch {
+	case a.Stopped != 0:
+	case a.Forgotten():
 		a.state, a.Refusal = stateRefused, reason.Forgotten
-	}
-	if a.state == stateHolding && a.unanswered() && a.Stopped == 0 && a.ended.Signal == 0 && !a.stdout.gone {
+	case a.stdout.gone:
+	case a.unanswered() && a.ended.Signal == 0:
 		a.state, a.Refusal = stateRefused, reason.NoAnswer
-	}
-	if a.state == stateHolding && a.Plan.Trial && a.ended.Exit != 0 && a.Stopped == 0 && !a.stdout.gone && !a.Accepted() {
+	case a.Plan.Trial && a.ended.Exit != 0 && !a.Accepted():
 		a.state, a.Refusal = stateRefused, reason.AddedRefused
 	}
-	if a.state == stateRefusing || a.state == stateRefused {
-		a.state = stateRefused
-		a.stdout.drop()
-		a.stderr.drop()
-		return
-	}
-	a.stderr.write([]byte(a.Stream.TakeStderr()), nil)
-	a.stdout.write(last, nil)
-	if *a.ended == (Status{}) && a.Stopped == 0 {
-		a.stdout.write(seen.Unshown, nil)
-	}
-	a.writeBehind()
-	a.stdout.show()
-	a.stderr.show()
-	a.deliver()
 }
 
 // endStream returns the output that the stream renders at the end.

@@ -337,7 +337,7 @@ func TestRelease(t *testing.T) {
 		stateHolding: stateShowing, stateShowing: stateShowing, stateRefusing: stateRefusing, stateDelivering: stateDelivering,
 	} {
 		w := newWriter()
-		a := &Attempt{state: state, Stream: &scriptedStream{}, stdout: newSink(devNull(t), w, true), stderr: newSink(devNull(t), w, true)}
+		a := &Attempt{state: state, Stream: &scriptedStream{}, outputs: outputs{stdout: newSink(devNull(t), w, true), stderr: newSink(devNull(t), w, true)}}
 		if a.release(); a.state != want {
 			t.Errorf("state %d becomes %d, want %d", state, a.state, want)
 		}
@@ -513,7 +513,7 @@ func TestBeats(t *testing.T) {
 		w.waiting.Store(test.waiting)
 		w.taken.Store(test.taken - 2)
 		other.taken.Store(2)
-		a := &Attempt{Stream: stream, ended: test.ended, late: test.late, idle: test.idle, taken: 5}
+		a := &Attempt{Stream: stream, ended: test.ended, late: test.late, outputs: outputs{idle: test.idle, taken: 5}}
 		a.writers = []*writer{w, other}
 		a.checkCaller()
 		if a.idle != test.want || a.over() != test.over || a.taken != test.taken || (stream.ahead != "") != test.over || a.beats == nil {
@@ -602,7 +602,7 @@ func TestLimitHolding(t *testing.T) {
 		{name: "no longer for stdin", held: "word", relay: true, named: true, want: true}, {name: "for the first message", aside: "word", scout: true},
 	} {
 		stream := &scriptedStream{atEnd: test.atEnd}
-		a := &Attempt{Stream: stream, gateTimeout: time.Minute, stdout: newSink(devNull(t), newWriter(), true), stderr: newSink(devNull(t), newWriter(), true)}
+		a := &Attempt{Stream: stream, gateTimeout: time.Minute, outputs: outputs{stdout: newSink(devNull(t), newWriter(), true), stderr: newSink(devNull(t), newWriter(), true)}}
 		a.stdout.write([]byte(test.held), nil)
 		a.stderr.write([]byte(test.aside), nil)
 		if test.named {

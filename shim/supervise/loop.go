@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
 	"reprise/rewrite/reason"
 	"reprise/shim/front"
-
-	"golang.org/x/sys/unix"
 )
 
 // After a terminating signal the shim looks each beat whether the caller takes the output, and gives
@@ -25,10 +22,11 @@ var beat = time.Second // shorter in this package's tests
 
 // Capacities of the event loop's channels. mostPieces has room for all buffers and the ends of
 // two streams. mostGone has room for two reports on each of the caller's streams: one by its
-// writer, one by whenHungUp.
+// writer, one by whenHungUp. mostSteps has room for both.
 const (
 	mostPieces = 2 * (buffersPerStream + 1)
 	mostGone   = 4
+	mostSteps  = 2
 )
 
 // events are the channels of the event loop.
@@ -37,23 +35,23 @@ type events struct {
 	files    chan followed // from the watcher
 	gone     chan loss     // one of the caller's streams takes no more
 	starting chan struct{} // closed when the tool starts
+	started  time.Time
 	stop     chan struct{} // closed when the loop has ended; readers, writers and watcher then end
 
-	unfollowed chan struct{}    // closed when the watcher has reported all data
-	written    chan struct{}    // closed when the writers have written everything
-	timeout    <-chan time.Time // the gate timeout, nil while it does not run
-	overdue    <-chan time.Time // fires when a retired scout has not ended in time
-	beats      <-chan time.Time // the next beat, nil before a terminating signal
-	closing    <-chan time.Time // fires a short time after the tool has closed a stream
-	writers    []*writer
-	writing    sync.WaitGroup
-	reading    int // readers that have not ended
+	steps    chan func()      // what is to be done when the watcher, and then the writers, have ended
+	stdin    <-chan []byte    // from the relay: data that came after the decision
+	timeout  <-chan time.Time // the gate timeout, nil while it does not run
+	overdue  <-chan time.Time // fires when a retired scout has not ended in time
+	beats    <-chan time.Time // the next beat, nil before a terminating signal
+	closing  <-chan time.Time // fires a short time after the tool has closed a stream
+	sweeping <-chan time.Time // the next sweep, nil after the last one
+	reading  int              // readers that have not ended
 }
 
 func newEvents() events {
 	return events{
 		pieces: make(chan piece, mostPieces), files: make(chan followed), gone: make(chan loss, mostGone),
-		starting: make(chan struct{}), stop: make(chan struct{}),
+		starting: make(chan struct{}), stop: make(chan struct{}), steps: make(chan func(), mostSteps),
 	}
 }
 
@@ -63,58 +61,13 @@ type followed struct {
 	data []byte
 }
 
-// supervise is the event loop. It waits for all events at once, so that a signal reaches the
-// tool whatever the streams do. It dismisses the witness when the tool has ended; the caller
+// supervise runs the event loop. It dismisses the witness when the tool has ended; the caller
 // of supervise closes it.
 func (a *Attempt) supervise() Status {
 	defer close(a.stop)
 	a.begin()
-	started := time.Now()
-	if a.Plan.Trial {
-		a.timeout = time.After(trialLimit)
-	}
-	sweep := a.nextSweep(time.Since(started))
-	late := a.Input.relay.start()
 	for !a.over() {
-		tool, frame := a.nextFrame()
-		select {
-		case p := <-a.pieces:
-			a.takePiece(p)
-		case f := <-a.files:
-			a.takeFile(f)
-		case l := <-a.gone:
-			a.lose(l)
-		case data := <-late:
-			a.takeLate(data)
-		case <-a.Signals.arrived:
-			if sig := a.Signals.next(); sig != nil {
-				a.handleSignal(sig)
-			}
-		case <-a.Signals.children:
-			a.checkTool()
-		case line, open := <-a.frames():
-			a.takeFrame(line, open)
-		case tool <- frame:
-			a.Input.Talk.writer.sent()
-		case <-a.overdue:
-			a.process.end()
-		case <-a.timeout:
-			a.release()
-		case <-sweep:
-			sweep = a.nextSweep(time.Since(started))
-		case <-a.unfollowed:
-			a.unfollowed = nil
-			a.finish()
-		case <-a.written:
-			for len(a.gone) > 0 {
-				a.lose(<-a.gone)
-			}
-			a.state = stateDelivered
-		case <-a.beats:
-			a.checkCaller()
-		case <-a.closing:
-			a.closeStreams()
-		}
+		a.handleEvent()
 	}
 	if a.Input.Talk != nil {
 		a.Input.Talk.writer.close()
@@ -125,11 +78,45 @@ func (a *Attempt) supervise() Status {
 	return a.result()
 }
 
-// begin starts the readers and writers.
-func (a *Attempt) begin() {
-	for _, w := range a.writers {
-		a.writing.Go(func() { w.run(a.stop, a.gone) })
+// handleEvent waits for all events at once, so that a signal reaches the tool whatever the
+// streams do.
+func (a *Attempt) handleEvent() {
+	tool, frame := a.nextFrame()
+	select {
+	case p := <-a.pieces:
+		a.takePiece(p)
+	case f := <-a.files:
+		a.takeFile(f)
+	case l := <-a.gone:
+		a.lose(l)
+	case data := <-a.stdin:
+		a.takeLate(data)
+	case <-a.Signals.arrived:
+		a.takeSignal()
+	case <-a.Signals.children:
+		a.checkTool()
+	case line, open := <-a.frames():
+		a.takeFrame(line, open)
+	case tool <- frame:
+		a.Input.Talk.writer.sent()
+	case step := <-a.steps:
+		step()
+	case <-a.overdue:
+		a.process.end()
+	case <-a.timeout:
+		a.release()
+	case <-a.sweeping:
+		a.sweep()
+	case <-a.beats:
+		a.checkCaller()
+	case <-a.closing:
+		a.closeStreams()
 	}
+}
+
+// begin starts the readers and writers, the relay, and the clocks that run from the start.
+func (a *Attempt) begin() {
+	a.startWriters(a.stop, a.gone)
 	for _, t := range a.taps {
 		a.reading++
 		go t.read(a.pieces, a.stop)
@@ -138,6 +125,12 @@ func (a *Attempt) begin() {
 			whenHungUp(to.fd, a.stop, func() { a.gone <- loss{to, syscall.EPIPE} })
 		}
 	}
+	if a.Plan.Trial {
+		a.timeout = time.After(trialLimit)
+	}
+	a.started = time.Now()
+	a.sweep()
+	a.stdin = a.Input.relay.start()
 }
 
 func (a *Attempt) over() bool {
@@ -215,6 +208,13 @@ func (a *Attempt) lose(l loss) {
 	}
 }
 
+// takeSignal handles the oldest signal that is waiting.
+func (a *Attempt) takeSignal() {
+	if sig := a.Signals.next(); sig != nil {
+		a.handleSignal(sig)
+	}
+}
+
 // handleSignal forwards a signal to the tool. After the tool's end the signal is for the shim
 // itself: a terminating one ends delivery, SIGTSTP stops the shim.
 func (a *Attempt) handleSignal(sig os.Signal) {
@@ -261,10 +261,7 @@ func (a *Attempt) noteStop(sig os.Signal) {
 		return
 	}
 	a.Stopped, a.beats = sig.(syscall.Signal), time.After(beat)
-	a.taken, _ = a.delivery()
-	for _, w := range a.writers {
-		w.watched.Store(true)
-	}
+	a.watchCaller()
 }
 
 // noteLate records the first terminating signal that the tool did not get. It is for the shim itself.
@@ -308,46 +305,26 @@ func (a *Attempt) unfollow() {
 	case a.watcher == nil:
 		a.finish()
 	default:
-		done := make(chan struct{})
-		a.unfollowed = done
 		go func() {
 			a.watcher.Stop()
-			close(done)
+			a.steps <- a.finish
 		}()
 	}
 }
 
-// deliver closes the writers' queues and waits, in a goroutine, until they are written.
-func (a *Attempt) deliver() {
-	a.state = stateDelivering
-	for _, w := range a.writers {
-		close(w.queue)
+// delivered is called when the writers have written everything.
+func (a *Attempt) delivered() {
+	for len(a.gone) > 0 {
+		a.lose(<-a.gone)
 	}
-	a.written = make(chan struct{})
-	go func() {
-		a.writing.Wait()
-		close(a.written)
-	}()
-}
-
-// delivery returns how many bytes the caller has taken, and whether there is more for it.
-func (a *Attempt) delivery() (taken int64, waiting bool) {
-	for _, w := range a.writers {
-		taken += w.taken.Load()
-		waiting = waiting || w.waiting.Load() > 0
-	}
-	return taken, waiting
+	a.state = stateDelivered
 }
 
 // checkCaller looks whether the caller has taken anything since the last beat, and ends delivery
 // after idleBeats beats without. A tool that ended with 0 after the signal has answered it: the output
 // waits for the caller as the tool would, until another signal comes.
 func (a *Attempt) checkCaller() {
-	taken, waiting := a.delivery()
-	a.idle++
-	if taken != a.taken || !waiting || a.died() && a.takes() {
-		a.taken, a.idle = taken, 0
-	}
+	a.countBeat(a.died())
 	if a.idle >= idleBeats && a.ended != nil && (a.late != 0 || *a.ended != Status{}) {
 		a.endStream()
 		a.state = stateAbandoned
@@ -366,24 +343,17 @@ func (a *Attempt) nextBeat() time.Duration {
 // died reports whether a signal has ended the tool.
 func (a *Attempt) died() bool { return a.ended != nil && a.ended.Signal != 0 }
 
-// takes reports whether the caller's streams take more now.
-func (a *Attempt) takes() bool {
-	fds := []unix.PollFd{{Fd: int32(a.stdout.fd), Events: unix.POLLOUT}, {Fd: int32(a.stderr.fd), Events: unix.POLLOUT}}
-	n, err := unix.Poll(fds, 0)
-	return err == nil && n == len(fds)
-}
-
-// nextSweep removes orphan files and returns the time of the next sweep, nil for none. Once
-// the session's ID is known the tool writes no more of them.
-func (a *Attempt) nextSweep(since time.Duration) <-chan time.Time {
+// sweep removes orphan files and sets the time of the next sweep. Once the session's ID is known
+// the tool writes no more of them.
+func (a *Attempt) sweep() {
+	a.sweeping = nil
 	if a.Sweep == nil {
-		return nil
+		return
 	}
 	a.Sweep()
-	if a.named() {
-		return nil
+	if !a.named() {
+		a.sweeping = time.After(sweepPause(time.Since(a.started)))
 	}
-	return time.After(sweepPause(since))
 }
 
 // The time between two sweeps is a share of the time since the tool's start, within these

@@ -377,7 +377,7 @@ func TestACallerThatLeaves(t *testing.T) {
 
 // A signal that comes after the tool has ended, while what it left in its files is still read, is noted.
 func TestASignalAfterTheTool(t *testing.T) {
-	a := &Attempt{ended: &Status{}, state: stateAbandoned, idle: 2}
+	a := &Attempt{ended: &Status{}, state: stateAbandoned, outputs: outputs{idle: 2}}
 	a.writers = []*writer{newWriter(), newWriter()}
 	a.writers[1].taken.Store(3)
 	a.handleSignal(syscall.SIGUSR1)
@@ -414,7 +414,7 @@ func TestShownStatus(t *testing.T) {
 	} {
 		stream := &scriptedStream{}
 		stream.seen.Exit = tt.exit
-		a := &Attempt{Stream: stream, stdout: &sink{failed: tt.failed}, Tool: scriptedTool{kills: tt.kills}}
+		a := &Attempt{Stream: stream, outputs: outputs{stdout: &sink{failed: tt.failed}}, Tool: scriptedTool{kills: tt.kills}}
 		if got := a.Shown(tt.st); got != tt.shown {
 			t.Errorf("%+v with exit %d, %v: shown %+v, want %+v", tt.st, tt.exit, tt.failed, got, tt.shown)
 		}
@@ -461,7 +461,7 @@ func TestWhyAStreamIsLost(t *testing.T) {
 		{[]error{syscall.EPIPE, syscall.EIO, syscall.EPIPE, syscall.ENOSPC}, syscall.EIO, 1},
 	} {
 		logged := 0
-		a := &Attempt{Stream: &scriptedStream{}, ended: &Status{}, stdout: &sink{}, Fault: func(string, error) { logged++ }}
+		a := &Attempt{Stream: &scriptedStream{}, ended: &Status{}, outputs: outputs{stdout: &sink{}}, Fault: func(string, error) { logged++ }}
 		for _, err := range tt.errs {
 			a.lose(loss{a.stdout, err})
 		}

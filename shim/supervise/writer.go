@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -314,4 +315,99 @@ func (w *writer) run(stop <-chan struct{}, gone chan<- loss) {
 		w.waiting.Add(-1)
 		c.buffer.release()
 	}
+}
+
+// outputs are both of the caller's streams.
+type outputs struct {
+	stdout, stderr *sink
+	writers        []*writer // one if both streams are one file
+	writing        sync.WaitGroup
+	taken          int64 // bytes that the caller had taken at the last beat
+	idle           int   // beats since a signal without any taken output
+}
+
+// open makes sinks and writers. If stdout and stderr are one file, a single writer and a single spool
+// keep their order.
+func (o *outputs) open(stdout, stderr *os.File, hold bool) {
+	first, one := newWriter(), sameFile(stdout, stderr)
+	o.writers = []*writer{first}
+	if !one {
+		o.writers = append(o.writers, newWriter())
+	}
+	o.stdout, o.stderr = newSink(stdout, first, hold), newSink(stderr, o.writers[len(o.writers)-1], hold)
+	if one {
+		o.stderr.held = o.stdout.held
+	}
+}
+
+// sameFile reports whether two descriptors refer to one file, as after 2>&1.
+func sameFile(a, b *os.File) bool {
+	infoA, _ := a.Stat()
+	infoB, _ := b.Stat()
+	return os.SameFile(infoA, infoB) // false if either Stat failed
+}
+
+// startWriters starts the writers.
+func (o *outputs) startWriters(stop <-chan struct{}, gone chan<- loss) {
+	for _, w := range o.writers {
+		o.writing.Go(func() { w.run(stop, gone) })
+	}
+}
+
+// show passes on the held output, in order of arrival if both streams are one file.
+func (o *outputs) show() {
+	o.stdout.show()
+	o.stderr.show()
+}
+
+// drop drops the held output.
+func (o *outputs) drop() {
+	o.stdout.drop()
+	o.stderr.drop()
+}
+
+// deliver closes the writers' queues, and calls done, in a goroutine, when they are written.
+func (o *outputs) deliver(done func()) {
+	for _, w := range o.writers {
+		close(w.queue)
+	}
+	go func() {
+		o.writing.Wait()
+		done()
+	}()
+}
+
+// watchCaller has the writers show whether the caller takes the output.
+func (o *outputs) watchCaller() {
+	o.taken, _ = o.delivery()
+	for _, w := range o.writers {
+		w.watched.Store(true)
+	}
+}
+
+// countBeat counts a beat as idle if the caller has taken nothing since the last one, although there
+// is output for it. Of a tool that a signal has killed, it is none either if the caller could take
+// more.
+func (o *outputs) countBeat(died bool) {
+	taken, waiting := o.delivery()
+	o.idle++
+	if taken != o.taken || !waiting || died && o.takes() {
+		o.taken, o.idle = taken, 0
+	}
+}
+
+// delivery returns how many bytes the caller has taken, and whether there is more for it.
+func (o *outputs) delivery() (taken int64, waiting bool) {
+	for _, w := range o.writers {
+		taken += w.taken.Load()
+		waiting = waiting || w.waiting.Load() > 0
+	}
+	return taken, waiting
+}
+
+// takes reports whether the caller's streams take more now.
+func (o *outputs) takes() bool {
+	fds := []unix.PollFd{{Fd: int32(o.stdout.fd), Events: unix.POLLOUT}, {Fd: int32(o.stderr.fd), Events: unix.POLLOUT}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n == len(fds)
 }
