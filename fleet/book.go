@@ -13,6 +13,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -285,24 +286,24 @@ func (r *reading) of(c *ledger.Call, chain int64) *register {
 // Restore implements ledger.Remote.
 func (b *Book) Restore(
 	ctx context.Context, t *ledger.Ticket, paths func(id, file string) []string,
-) (reason.Code, error) {
+) error {
 	h := holdOf(t)
 	if h == nil || h.from.Bundle == "" {
-		return "", nil
+		return nil
 	}
 	known, err := b.Local.KnownFiles(t)
 	if err != nil {
-		return reason.StoreUnavailable, err
+		return fmt.Errorf("%w: %w", reason.StoreUnavailable, err)
 	}
 	bundle := store.Bundle{Name: h.from.Bundle, Digest: h.from.BundleDigest}
 	switch err := b.Bundles.Load(ctx, bundle, h.call.Home, paths(h.from.NativeID, h.from.File), known); {
 	case err == nil:
-		return "", nil
+		return nil
 	case errors.Is(err, store.ErrChanged):
-		return reason.SessionMoved, err
+		return fmt.Errorf("%w: %w", reason.SessionMoved, err)
 	case errors.Is(err, store.ErrAbsent), errors.Is(err, store.ErrBroken):
-		return reason.SessionGone, err
+		return fmt.Errorf("%w: %w", reason.SessionGone, err)
 	default:
-		return reason.StoreUnavailable, err
+		return fmt.Errorf("%w: %w", reason.StoreUnavailable, err)
 	}
 }

@@ -121,8 +121,8 @@ func wantResume(t *testing.T, s *Book, c *ledger.Call, id string) (decide.Decisi
 		t.Fatalf("on %s: %s (%s) of %q, want %q", s.Host, d.Mode, d.Reason, d.NativeID, id)
 	}
 	if id != "" {
-		if why, err := s.Restore(t.Context(), ticket, func(id, file string) []string { return []string{id, file} }); err != nil {
-			t.Fatal(why, err)
+		if err := s.Restore(t.Context(), ticket, func(id, file string) []string { return []string{id, file} }); err != nil {
+			t.Fatal(err)
 		}
 	}
 	return d, ticket

@@ -100,8 +100,8 @@ func TestAChainsOwnMissesAreKnownInAStore(t *testing.T) {
 			t.Fatalf("call %d: %s (%s), want %s: %v", i+1, d.Mode, d.Reason, want, err)
 		}
 		if d.Mode.Continues() {
-			if why, err := a.Restore(t.Context(), ticket, func(id, file string) []string { return []string{id, file} }); err != nil {
-				t.Fatal(why, err)
+			if err := a.Restore(t.Context(), ticket, func(id, file string) []string { return []string{id, file} }); err != nil {
+				t.Fatal(err)
 			}
 		}
 		o := goodOutcome(cmp.Or(d.NativeID, nth(i+1)), "Done.", now+50)

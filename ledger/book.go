@@ -172,7 +172,7 @@ func (c *Call) ask(s *decide.ChainFacts, lack decide.Lack) {
 	s.Asked = append(s.Asked, lack)
 	switch lack {
 	case decide.LacksHistory:
-		s.History = c.History(s.Revision.Head)
+		errors.As(c.History(s.Revision.Head), &s.History)
 	case decide.LacksCheckout:
 		s.CheckoutDiffers = c.Checkout != nil && !c.Checkout(s.Tree, s.Directory)
 	case decide.LacksWork:

@@ -26,7 +26,7 @@ func TestAncestorOfTheChosenSession(t *testing.T) {
 	c := copyCall(l, prompt+"\n\nElsewhere.", 3000)
 	c.Revision.Head = "head 2"
 	var asked []string
-	c.History = func(commit string) reason.Code { asked = append(asked, commit); return "" }
+	c.History = func(commit string) error { asked = append(asked, commit); return nil }
 	d, _ := beginCall(t, l, c)
 	if wantSource(t, "elsewhere", d, sourceID); !slices.Equal(asked, []string{"head 0"}) {
 		t.Errorf("asked about %q", asked)
@@ -39,11 +39,11 @@ func TestAncestorIsAskedSeldom(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		change  func(*decide.Facts)
-		history reason.Code
+		history error
 		asked   bool
 		want    reason.Code
 	}{
-		{"commits on top", func(*decide.Facts) {}, "", true, reason.Extends},
+		{"commits on top", func(*decide.Facts) {}, nil, true, reason.Extends},
 		{"taken back", func(*decide.Facts) {}, reason.CommitGone, true, reason.CommitGone},
 		{"git is silent", func(*decide.Facts) {}, reason.CommitUnknown, true, reason.CommitUnknown},
 		{"the same commit", func(f *decide.Facts) { f.Revision.Head = before }, reason.CommitGone, false, reason.Extends},
@@ -56,7 +56,7 @@ func TestAncestorIsAskedSeldom(t *testing.T) {
 		f.Revision.Head, f.Chains[0].Revision.Head = now, before
 		tt.change(&f)
 		asked := false
-		c := &Call{History: func(commit string) reason.Code {
+		c := &Call{History: func(commit string) error {
 			if asked = true; commit != before {
 				t.Errorf("%s: asked for %q", tt.name, commit)
 			}
@@ -95,7 +95,7 @@ func TestWorkIsLookedAtSeldom(t *testing.T) {
 				t.Errorf("%s: asked for %q at %q", tt.name, files, at)
 			}
 			return tt.gone
-		}, History: func(string) reason.Code { return reason.CommitGone }}
+		}, History: func(string) error { return reason.CommitGone }}
 		tt.change(c, &f)
 		if d := c.Decide(f); d.Reason != tt.want || asked != tt.asked {
 			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want, tt.asked)
@@ -153,9 +153,9 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 		t.Helper()
 		c := testCall(l, prompt, now)
 		c.Task, c.Fingerprints, c.Revision, c.Limits.Unrelated = "t", p, at, true
-		c.History = func(commit string) reason.Code {
+		c.History = func(commit string) error {
 			if commit == "2" {
-				return ""
+				return nil
 			}
 			return reason.CommitGone
 		}

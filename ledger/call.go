@@ -42,9 +42,9 @@ type Call struct {
 	FindWork func(left, id string) string
 	// Stored compares a session with the stamp that our last run left, given the file and its ID.
 	Stored func(path, id string, stamp decide.Stamp) decide.StoredState
-	// History returns why a commit is not known to be an ancestor of Revision.Head, "" if it is one. It is called only if the
+	// History fails with a reason.Code if a commit is not known to be an ancestor of Revision.Head. It is called only if the
 	// call would continue a session that ended on that commit.
-	History func(commit string) reason.Code
+	History func(commit string) error
 	// Checkout reports whether the directory has what another book's session has left in its own, as ChainFacts
 	// name it. It can be nil.
 	Checkout func(tree, directory string) bool

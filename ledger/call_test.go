@@ -70,9 +70,9 @@ func execute(t *testing.T, l *Ledger, query string, args ...any) {
 // betweenCall has something happen after the facts of a call are read and before it is recorded.
 func betweenCall(c *Call, happens func()) *Call {
 	c.Revision.Head = "now"
-	c.History = func(string) reason.Code {
+	c.History = func(string) error {
 		happens()
-		return ""
+		return nil
 	}
 	return c
 }

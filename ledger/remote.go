@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"reprise/ledger/decide"
-	"reprise/rewrite/reason"
 )
 
 // A Remote is the Book of a store that machines share. No package of the core implements a Remote: a program passes
@@ -20,8 +19,8 @@ type Remote interface {
 	Identity(*Call) Identity
 	// Restore brings the files of the session that the call resumes to this machine. paths returns where they belong,
 	// relative to the tool's home, from the session's ID and file. If Restore fails, the resume must be abandoned for
-	// the reason that it returns.
-	Restore(ctx context.Context, t *Ticket, paths func(id, file string) []string) (reason.Code, error)
+	// the reason.Code in the error.
+	Restore(ctx context.Context, t *Ticket, paths func(id, file string) []string) error
 	// Renew prolongs the time for which others wait for the call.
 	Renew(*Ticket, decide.Millis) error
 	// FinishWithin is Finish. If the context ends before the store has the session, it returns the work that is left.

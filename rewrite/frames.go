@@ -17,9 +17,10 @@ var StartHooks = jsonline.NewMarks("SessionStart", "SessionEnd", "Setup", "enabl
 	"plugins")
 
 // Opened completes a call by the frames that the conversation begins with. The last one is the
-// first message of a user. A reason says that the conversation must not be changed. The request
-// to initialize is a setting: it names the caller's hooks and servers and its system prompt.
-func (c CommandLine) Opened(frames []Frame) (opened CommandLine, prompt string, why reason.Code) {
+// first message of a user. It fails with a reason.Code if the conversation must not be changed.
+// The request to initialize is a setting: it names the caller's hooks and servers and its system
+// prompt.
+func (c CommandLine) Opened(frames []Frame) (opened CommandLine, prompt string, err error) {
 	c.Settings = slices.Clone(c.Settings)
 	for _, f := range frames[:len(frames)-1] {
 		switch {
@@ -34,9 +35,12 @@ func (c CommandLine) Opened(frames []Frame) (opened CommandLine, prompt string, 
 		}
 	}
 	last := frames[len(frames)-1]
-	prompt, why = last.Prompt()
+	prompt, why := last.Prompt()
 	c.KeepPrompt = c.KeepPrompt || !last.CanReplace()
-	return c, prompt, why
+	if why != "" {
+		return c, prompt, why
+	}
+	return c, prompt, nil
 }
 
 // promptHooks are the hooks that are given the prompt.
@@ -195,9 +199,9 @@ func (f Frame) rawPrompt() (raw string, why reason.Code) {
 
 // WithPrompt returns the line with another text. All other bytes stay.
 func (f Frame) WithPrompt(text string) []byte {
-	raw, reason := f.rawPrompt()
+	raw, why := f.rawPrompt()
 	at := strings.Index(string(f.Line), raw)
-	if reason != "" || at < 0 || strings.Count(string(f.Line), raw) != 1 {
+	if why != "" || at < 0 || strings.Count(string(f.Line), raw) != 1 {
 		return f.Line
 	}
 	return slices.Concat(f.Line[:at], jsonline.RawString(text), f.Line[at+len(raw):])
@@ -206,8 +210,8 @@ func (f Frame) WithPrompt(text string) []byte {
 // CanReplace reports whether WithPrompt can replace the text: the line contains it once, and claude
 // reads it there.
 func (f Frame) CanReplace() bool {
-	raw, reason := f.rawPrompt()
-	return reason == "" && strings.Count(string(f.Line), raw) == 1 && utf8.Valid(f.Line) &&
+	raw, why := f.rawPrompt()
+	return why == "" && strings.Count(string(f.Line), raw) == 1 && utf8.Valid(f.Line) &&
 		!strings.ContainsRune(jsonline.String(raw), utf8.RuneError)
 }
 

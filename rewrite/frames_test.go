@@ -112,9 +112,9 @@ func TestPromptOfFrame(t *testing.T) {
 		{tsInit, "", reason.MessageContent},
 	}
 	for _, tt := range tests {
-		text, reason := ReadInput([]byte(tt.line)).Prompt()
-		if text != tt.text || reason != tt.reason {
-			t.Errorf("%s: %q, %q", tt.line, text, reason)
+		text, why := ReadInput([]byte(tt.line)).Prompt()
+		if text != tt.text || why != tt.reason {
+			t.Errorf("%s: %q, %q", tt.line, text, why)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestOpened(t *testing.T) {
 	}
 	tests := []struct {
 		lines  []string
-		reason reason.Code
+		reason error
 		whole  bool // the prompt must be kept
 		fresh  bool
 	}{
@@ -201,9 +201,9 @@ func TestOpened(t *testing.T) {
 		for _, line := range tt.lines {
 			frames = append(frames, ReadInput([]byte(line+"\n")))
 		}
-		call, _, why := CommandLine{}.Opened(frames)
-		if why != tt.reason || call.KeepPrompt != tt.whole || call.HookSet != tt.fresh {
-			t.Errorf("%v: %q, kept %v, fresh %v", tt.lines, why, call.KeepPrompt, call.HookSet)
+		call, _, err := CommandLine{}.Opened(frames)
+		if err != tt.reason || call.KeepPrompt != tt.whole || call.HookSet != tt.fresh {
+			t.Errorf("%v: %v, kept %v, fresh %v", tt.lines, err, call.KeepPrompt, call.HookSet)
 		}
 	}
 	a, _, _ := CommandLine{}.Opened([]Frame{ReadInput([]byte(tsInit)), ReadInput([]byte(tsUser))})
@@ -233,8 +233,8 @@ func FuzzFrames(f *testing.F) {
 			return
 		}
 		changed := ReadInput(frame.WithPrompt("another text"))
-		if text, reason := changed.Prompt(); text != "another text" || reason != "" {
-			t.Errorf("%s: %q, %q in %s", line, text, reason, changed.Line)
+		if text, why := changed.Prompt(); text != "another text" || why != "" {
+			t.Errorf("%s: %q, %q in %s", line, text, why, changed.Line)
 		}
 	})
 }

@@ -74,7 +74,8 @@ func (a *asked) commandInput() rewrite.Input {
 	}
 }
 
-// A pass is the error of a step after which the real binary runs, as the caller wrote it.
+// A pass is the error of a step after which the real binary runs, as the caller wrote it. A
+// reason.Code is such an error too, if nothing failed.
 type pass struct {
 	why    reason.Code
 	failed error // inside reprise, nil if nothing failed
@@ -82,19 +83,26 @@ type pass struct {
 
 func (p *pass) Error() string { return string(p.why) }
 
-func passFor(why reason.Code) error { return &pass{why: why} }
-
 // passOf returns the reason why the real binary runs.
 func passOf(err error) *pass {
 	var p *pass
-	if errors.As(err, &p) {
+	var why reason.Code
+	switch {
+	case errors.As(err, &p):
 		return p
+	case errors.As(err, &why):
+		return &pass{why: why}
 	}
 	return &pass{why: reason.Fault, failed: err}
 }
 
-// fault logs a failure inside reprise and returns a pass for the reason Fault.
+// fault logs a failure inside reprise and returns a pass for the reason Fault. A reason.Code is no
+// failure, and is returned as it is.
 func (a *asked) fault(what string, err error) error {
+	var why reason.Code
+	if errors.As(err, &why) {
+		return why
+	}
 	a.log.fault(what, err)
 	return &pass{why: reason.Fault, failed: fmt.Errorf("%s: %w", what, err)}
 }

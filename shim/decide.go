@@ -73,7 +73,7 @@ func decideOn(f *found, line rewrite.CommandLine, text string, at time.Time) (*d
 // the guards.
 func newDecided(f *found, line rewrite.CommandLine, text string, at time.Time) (*decided, error) {
 	if prompt.HasTooManyBlocks(text) {
-		return nil, passFor(reason.StdinTooBig)
+		return nil, reason.StdinTooBig
 	}
 	d := &decided{found: f, line: line, record: f.newRecord(at), unset: f.config.Tools[f.name].UnsetEnv}
 	d.record.Prompt = prompt.New(text, f.book.key())
@@ -176,8 +176,8 @@ func (d *decided) addGuards() {
 		text, _ := t.Prompt()
 		return len(text), t.Why()
 	}
-	r.History = func(commit string) reason.Code {
-		return askGit(d.ledger, func() reason.Code { return git.History(d.cwd, commit, r.Revision.Head, d.env.Environ) })
+	r.History = func(commit string) error {
+		return askGit(d.ledger, func() error { return git.History(d.cwd, commit, r.Revision.Head, d.env.Environ) })
 	}
 	r.WorkGone = func(left, commit string) bool {
 		return askGit(d.ledger, func() bool { return project.Gone(left, commit, r.Revision.Head) })

@@ -62,7 +62,7 @@ func Explain(env Env) Explanation {
 	a.search.Behind(binary.OurShims(env.Own, a.name)) // the running program is shimctl
 	off := env.Get("REPRISE_OFF") == "1"
 	f := &found{asked: a}
-	e, err := Explanation{}, passFor(reason.SwitchedOff)
+	e, err := Explanation{}, error(reason.SwitchedOff)
 	if !off {
 		f, err = find(a, nil)
 		if err == nil {
@@ -112,7 +112,7 @@ func (f *found) unchanged(err error) Explanation {
 // explain decides as the shim would. It fails with a pass if the call is not managed.
 func (f *found) explain() (Explanation, error) {
 	if f.line.Mode == rewrite.Observe {
-		e := f.unchanged(passFor(f.line.Reason))
+		e := f.unchanged(f.line.Reason)
 		e.Mode = rewrite.Observe
 		return e, nil
 	}

@@ -46,14 +46,14 @@ func (f *found) checkFiles() error {
 		}
 		for _, path := range s.Paths() {
 			if info, err := f.stat(path); errors.Is(err, disk.ErrNotRegular) || err == nil && info.IsDir() {
-				return passFor(reason.Unreadable)
+				return reason.Unreadable
 			}
 		}
 	}
 	for _, path := range f.line.SettingsFiles {
 		info, err := f.stat(path)
 		if errors.Is(err, disk.ErrNotRegular) || err == nil && !info.IsDir() && info.Size() > maxSize(path) {
-			return passFor(reason.Unreadable)
+			return reason.Unreadable
 		}
 	}
 	return nil

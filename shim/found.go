@@ -60,7 +60,7 @@ func (f *found) readConfig() error {
 	case err != nil:
 		return &pass{why: reason.ConfigMistake, failed: passOf(f.fault("read configuration", err)).failed}
 	case !f.config.Enabled || !f.config.Tools[f.name].Enabled:
-		return passFor(reason.Disabled)
+		return reason.Disabled
 	}
 	return nil
 }
@@ -69,15 +69,15 @@ func (f *found) readConfig() error {
 func (f *found) parse() error {
 	var managed bool
 	if f.tool, managed = rewrite.Lookup(f.name); !managed {
-		return passFor(reason.NotManaged)
+		return reason.NotManaged
 	}
 	if f.line = f.parsed(f.commandInput()); f.line.Mode == rewrite.Passthrough {
-		return passFor(f.line.Reason)
+		return f.line.Reason
 	}
 	// A tool can fail at the first write if nobody reads it (codex 0.169.0: exit code 101).
 	// Behind the shim's pipe it would not.
 	if front.Closed(f.env.Stdout.Fd()) || supervise.HungUp(int(f.env.Stdout.Fd())) {
-		return passFor(reason.StdoutGone)
+		return reason.StdoutGone
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (f *found) parsed(in rewrite.Input) rewrite.CommandLine {
 // locate finds the real binary, the ledger, and the directories that select the chains.
 func (f *found) locate() (err error) {
 	if f.real, err = f.search.Program(); err != nil {
-		return passFor(reason.Fault) // becoming it fails in the same way, and reports it
+		return reason.Fault // becoming it fails in the same way, and reports it
 	}
 	if err := f.openLedger(); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (f *found) locate() (err error) {
 		return f.fault("find working directory", err)
 	}
 	if f.line.Mode == rewrite.Fresh && f.search.IsWrapper() {
-		return passFor(reason.Wrapper)
+		return reason.Wrapper
 	}
 	return nil
 }
@@ -116,12 +116,12 @@ func (f *found) readSettings() error {
 			return err
 		}
 		if f.leavesPipe() {
-			return passFor(reason.OpenPipe)
+			return reason.OpenPipe
 		}
 		f.line = f.tool.ResolveWithEnv(f.line, f.hostEnv())
 	}
 	if f.line.Mode == rewrite.Passthrough {
-		return passFor(f.line.Reason)
+		return f.line.Reason
 	}
 	f.home = disk.Canonical(f.line.Home)
 	return nil
@@ -135,7 +135,7 @@ func (f *found) leaveChosen() error {
 	}
 	f.line.ChosenID = ""
 	if f.line.Format == rewrite.Text {
-		return passFor(reason.CallerSession)
+		return reason.CallerSession
 	}
 	f.line.Mode, f.line.Reason = rewrite.Observe, reason.CallerSession
 	return nil
@@ -194,7 +194,7 @@ func (f *found) recallBinary() (err error) {
 		return f.fault("read what is known of the binary", err)
 	}
 	if f.known.Refuses && f.line.Mode == rewrite.Fresh {
-		return passFor(reason.AddedRefused)
+		return reason.AddedRefused
 	}
 	return nil
 }

@@ -44,20 +44,17 @@ func (f *found) readPrompt() (line rewrite.CommandLine, text string, err error) 
 	if f.preview && silence == rewrite.SilenceAwaited {
 		silence = rewrite.SilenceFails // a preview does not wait
 	}
-	staged, why, err := supervise.Stage(f.env.Stdin, line.Stdin, silence)
+	staged, err := supervise.Stage(f.env.Stdin, line.Stdin, silence)
 	f.input.Source, line.Silent = staged, staged.Silent
-	switch {
-	case err != nil:
+	if err != nil {
 		return line, "", f.fault("read stdin", err)
-	case why != "":
-		return line, "", passFor(why)
 	}
 	text = f.tool.EffectivePrompt(line, staged.Data)
 	if strings.TrimSpace(text) == "" {
-		return line, "", passFor(reason.BadUsage)
+		return line, "", reason.BadUsage
 	}
 	if line.Stdin == rewrite.StdinPrompt && prompt.IsSlashCommand(text) {
-		return line, "", passFor(reason.SlashCommand)
+		return line, "", reason.SlashCommand
 	}
 	return line, text, nil
 }
@@ -67,11 +64,7 @@ func (f *found) readOpening() (line rewrite.CommandLine, text string, err error)
 	if err := f.input.open(); err != nil {
 		return f.line, "", err
 	}
-	line, text, why := f.line.Opened(f.input.talk.Opening())
-	if why != "" {
-		err = passFor(why)
-	}
-	return line, text, err
+	return f.line.Opened(f.input.talk.Opening())
 }
 
 // open reads a conversation up to the first message, unless that was read.
@@ -81,9 +74,5 @@ func (in *input) open() error {
 	}
 	in.talk = supervise.NewConversation(in.from)
 	in.Source = in.talk
-	why, err := in.talk.Open()
-	if err == nil && why != "" {
-		err = passFor(why)
-	}
-	return err
+	return in.talk.Open()
 }

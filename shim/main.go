@@ -80,7 +80,7 @@ func (a *asked) prepare() (n next) {
 // decide finds the parts that the call needs, reads the prompt, and has the ledger decide.
 func (a *asked) decide() next {
 	if a.env.Get("REPRISE_OFF") == "1" {
-		return next{err: passFor(reason.SwitchedOff)}
+		return next{err: reason.SwitchedOff}
 	}
 	f, err := find(a, nil)
 	if err != nil {

@@ -148,10 +148,10 @@ func (d *decided) bringSession(plan rewrite.Plan) (copied string, err error) {
 		copied, err = d.sessions().Copy(plan, d.env.Now())
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return passFor(reason.SessionGone)
+			return reason.SessionGone
 		case err != nil:
 			d.log.fault("copy session", err)
-			return passFor(reason.RefusedBroken)
+			return reason.RefusedBroken
 		}
 		return nil
 	})

@@ -11,7 +11,7 @@ import (
 // scouted returns the scout for a caller that needs the tool's answer before it sends a prompt.
 func (f *found) scouted() next {
 	if f.line.NoScout != "" {
-		return next{found: f, err: passFor(f.line.NoScout)}
+		return next{found: f, err: f.line.NoScout}
 	}
 	unset := f.config.Tools[f.name].UnsetEnv
 	d := &decided{found: f, line: f.line, record: f.newRecord(f.started), unset: unset}
@@ -82,9 +82,9 @@ func (r *ran) decideAgain() error {
 	r.record = f.newRecord(f.env.Now())
 	switch {
 	case f.fingerprints(f.line, r.unset, false) != before:
-		return passFor(reason.SettingsChanged)
+		return reason.SettingsChanged
 	case f.line.Mode == rewrite.Observe:
-		return passFor(f.line.Reason)
+		return f.line.Reason
 	}
 	line, text, err := f.readPrompt()
 	if err != nil {

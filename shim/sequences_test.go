@@ -175,7 +175,7 @@ func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call seq
 	project := d.project()
 	r.Revision, r.FindWork = d.revision(), project.Find
 	r.WorkGone = func(left, commit string) bool { return project.Gone(left, commit, r.Revision.Head) }
-	r.History = func(commit string) reason.Code { return git.History(r.Cwd, commit, r.Revision.Head, d.env.Environ) }
+	r.History = func(commit string) error { return git.History(r.Cwd, commit, r.Revision.Head, d.env.Environ) }
 	return func(ticket *ledger.Ticket, o *ledger.Outcome) {
 		t.Helper()
 		time.Sleep(10 * time.Millisecond) // a file gets the time of the kernel's last tick

@@ -226,14 +226,11 @@ func (b *sharedBook) restore(t *ledger.Ticket, d decide.Decision) error {
 	}
 	ctx, cancel := b.wait()
 	defer cancel()
-	why, err := b.remote.Restore(ctx, t, b.travels)
+	err := b.remote.Restore(ctx, t, b.travels)
 	if err != nil {
 		b.log.fault("bring session from the store", err)
 	}
-	if why != "" {
-		return passFor(why)
-	}
-	return nil
+	return err
 }
 
 // travels returns the paths, relative to the tool's home, of the files of a session that other

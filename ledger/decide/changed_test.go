@@ -35,9 +35,9 @@ func TestDigestsDiffer(t *testing.T) {
 		{"what is at the edge of them", settings("\x1f ~\x7f\u0080", "1"), settings("\x1f ~\x7f\u0080", "2"), reason.SettingsChanged, []string{"? ~?\u0080"}},
 	} {
 		for range 2 {
-			reason, names := NewDigests(tt.a).differ(NewDigests(tt.b), reason.SettingsChanged)
-			if reason != tt.reason || !slices.Equal(names, tt.names) {
-				t.Errorf("%s: %s %q, want %s %q", tt.name, reason, names, tt.reason, tt.names)
+			why, names := NewDigests(tt.a).differ(NewDigests(tt.b), reason.SettingsChanged)
+			if why != tt.reason || !slices.Equal(names, tt.names) {
+				t.Errorf("%s: %s %q, want %s %q", tt.name, why, names, tt.reason, tt.names)
 			}
 			tt.a, tt.b = tt.b, tt.a
 		}

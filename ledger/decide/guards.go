@@ -25,8 +25,8 @@ func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
 	if f.HookSet {
 		return reason.HookSetting, ""
 	}
-	if reason, _ := WhatChanged(f, c); reason != "" {
-		return reason, ""
+	if changed, _ := WhatChanged(f, c); changed != "" {
+		return changed, ""
 	}
 	switch {
 	case c.Shared:

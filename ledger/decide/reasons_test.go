@@ -56,12 +56,12 @@ func TestEveryReasonIsDecidedOn(t *testing.T) {
 	for _, d := range decisions() {
 		rows[d.reason] = true
 	}
-	for _, reason := range decisionReasons(t) {
-		if !rows[reason] {
-			t.Errorf("no row of TestDecide leads to %s", reason)
+	for _, why := range decisionReasons(t) {
+		if !rows[why] {
+			t.Errorf("no row of TestDecide leads to %s", why)
 		}
-		if !unreached[reason] && !strings.Contains(string(scenario), "$SH "+string(reason)+" ") {
-			t.Errorf("reasons.txtar has no call for %s", reason)
+		if !unreached[why] && !strings.Contains(string(scenario), "$SH "+string(why)+" ") {
+			t.Errorf("reasons.txtar has no call for %s", why)
 		}
 	}
 }
@@ -72,8 +72,8 @@ func TestGuards(t *testing.T) {
 	for _, d := range decisions() {
 		f := goodFacts()
 		d.change(&f)
-		chain, reason := choose(f)
-		held := chain != nil && reason == "" && d.mode == rewrite.Fresh
+		chain, why := choose(f)
+		held := chain != nil && why == "" && d.mode == rewrite.Fresh
 		if !f.Never && held != isGuard(d.reason) {
 			t.Errorf("%s: %s is a guard: %v, want %v", d.name, d.reason, isGuard(d.reason), held)
 		}

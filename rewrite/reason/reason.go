@@ -5,7 +5,11 @@
 package reason
 
 // A Code says in one word why a call was handled as it was. The ledger stores the words.
+//
+// As an error it is why a step was not taken.
 type Code string
+
+func (c Code) Error() string { return string(c) }
 
 // Reasons why a call is not managed.
 const (

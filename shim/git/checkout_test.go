@@ -540,7 +540,7 @@ func TestAnotherUsersRepository(t *testing.T) {
 		if got := Tree(dir, environ) != ""; got != want {
 			t.Errorf("%s: tree: %v, want %v", what, got, want)
 		}
-		if got := History(dir, first, second, environ) == ""; got != want {
+		if got := History(dir, first, second, environ) == nil; got != want {
 			t.Errorf("%s: ancestry: %v, want %v", what, got, want)
 		}
 	}

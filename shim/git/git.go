@@ -152,9 +152,9 @@ func (r Repository) eachSetting(use func(section, key, value string)) {
 	}
 }
 
-// History returns why a commit is not known to be an ancestor of the head of a directory's
-// repository, "" if it is one. If the reflog of HEAD does not show it, git is asked.
-func History(dir, commit, head string, environ []string) reason.Code {
+// History fails with a reason.Code if a commit is not known to be an ancestor of the head of a
+// directory's repository. If the reflog of HEAD does not show that it is one, git is asked.
+func History(dir, commit, head string, environ []string) error {
 	repo, err := Find(dir)
 	switch {
 	case err != nil:
@@ -162,13 +162,13 @@ func History(dir, commit, head string, environ []string) reason.Code {
 	case head == "":
 		return reason.CommitGone // the branch has no commit
 	case repo.loggedCommits(commit, head):
-		return ""
+		return nil
 	}
 	_, err = repo.Ask(environ, "merge-base", "--is-ancestor", commit, head)
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return ""
+		return nil
 	case errors.As(err, &exit) && exit.ExitCode() == 1:
 		return reason.CommitGone
 	}

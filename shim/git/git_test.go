@@ -86,38 +86,38 @@ func TestHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	nowhere := []string{"PATH=" + t.TempDir()}
-	check := func(what, from, to string, logged bool, want reason.Code) {
+	check := func(what, from, to string, logged bool, want error) {
 		t.Helper()
 		if got := repo.loggedCommits(from, to); got != logged {
 			t.Errorf("%s: the log says %v, want %v", what, got, logged)
 		}
 		if got := History(dir, from, to, os.Environ()); got != want {
-			t.Errorf("%s: %q, want %q", what, got, want)
+			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
-	check("a commit on top", first, second, true, "")
+	check("a commit on top", first, second, true, nil)
 	check("back", second, first, false, reason.CommitGone)
 	third := gitrepo.Commit(t, dir, "3")
-	check("two commits on top", first, third, true, "")
+	check("two commits on top", first, third, true, nil)
 	gitrepo.Run(t, dir, "reset", "-q", "--hard", second)
 	check("taken back", third, second, false, reason.CommitGone)
 	again := gitrepo.Commit(t, dir, "4")
 	check("taken back, and another on top", third, again, false, reason.CommitGone)
-	check("on top of what was there before", second, again, true, "")
-	check("on top of what was there long before", first, again, false, "")
+	check("on top of what was there before", second, again, true, nil)
+	check("on top of what was there long before", first, again, false, nil)
 	gitrepo.Run(t, dir, "commit", "-q", "--amend", "--allow-empty", "-m", "commit: 5")
 	amended := gitrepo.Run(t, dir, "rev-parse", "HEAD")
 	check("amended", again, amended, false, reason.CommitGone)
 	gitrepo.Run(t, dir, "checkout", "-q", "-b", "side", first)
 	side := gitrepo.Commit(t, dir, "6")
 	gitrepo.Run(t, dir, "merge", "-q", "--no-ff", "-m", "7", "main")
-	check("merged", side, gitrepo.Run(t, dir, "rev-parse", "HEAD"), false, "")
+	check("merged", side, gitrepo.Run(t, dir, "rev-parse", "HEAD"), false, nil)
 	check("a commit that is not there", strings.Repeat("0", 40), amended, false, reason.CommitUnknown)
 	check("a branch without a commit", second, "", false, reason.CommitGone)
 	if err := os.Remove(filepath.Join(dir, ".git", "logs", "HEAD")); err != nil {
 		t.Fatal(err)
 	}
-	check("without a log", first, side, false, "")
+	check("without a log", first, side, false, nil)
 	t.Setenv("PATH", nowhere[0][len("PATH="):])
 	if got := History(dir, first, side, nowhere); got != reason.CommitUnknown {
 		t.Errorf("without git and a log: %q", got)
@@ -161,7 +161,7 @@ func TestGitRunsNothing(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, ".git", "logs", "HEAD")); err != nil {
 		t.Fatal(err)
 	}
-	if History(dir, first, second, os.Environ()) != "" || History(dir, strings.Repeat("1", 40), second, os.Environ()) == "" {
+	if History(dir, first, second, os.Environ()) != nil || History(dir, strings.Repeat("1", 40), second, os.Environ()) == nil {
 		t.Error("git does not answer")
 	}
 	if text, err := os.ReadFile(mark); err == nil {

@@ -53,8 +53,8 @@ func NewConversation(from *os.File) *Conversation {
 	return &Conversation{from: from, first: -1, keeping: true, answered: map[string]bool{}}
 }
 
-// Open reads up to the first message. It returns a reason if there is none, or none yet.
-func (t *Conversation) Open() (reason.Code, error) {
+// Open reads up to the first message. It fails with a reason.Code if there is none, or none yet.
+func (t *Conversation) Open() error {
 	fd := int(t.from.Fd())
 	for t.cut(); t.first < 0; t.cut() {
 		wait := waitOpening
@@ -64,21 +64,21 @@ func (t *Conversation) Open() (reason.Code, error) {
 		ready, err := readable(fd, wait)
 		switch {
 		case err != nil:
-			return "", err
+			return err
 		case !ready:
 			t.Waits = true
-			return reason.StdinOpen, nil
+			return reason.StdinOpen
 		case t.kept+len(t.data) > maxStdin:
-			return reason.StdinTooBig, nil
+			return reason.StdinTooBig
 		}
 		if err := t.more(fd); err != nil {
-			return "", err
+			return err
 		}
 		if t.ended {
-			return reason.NotManaged, nil
+			return reason.NotManaged
 		}
 	}
-	return "", nil
+	return nil
 }
 
 // more reads once into data. That doubles for a long frame, to leave little garbage of growing sizes.

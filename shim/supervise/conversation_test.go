@@ -39,12 +39,12 @@ func TestOpenConversation(t *testing.T) {
 	tests := []struct {
 		text   string
 		open   bool
-		reason reason.Code
+		reason error
 		waits  bool
 		frames int
 	}{
-		{initFrame + userFrame, true, "", false, 2},
-		{userFrame + userFrame, true, "", false, 1}, // the rest is for later
+		{initFrame + userFrame, true, nil, false, 2},
+		{userFrame + userFrame, true, nil, false, 1}, // the rest is for later
 		{strings.TrimSuffix(userFrame, "\n"), false, reason.NotManaged, false, 0},
 		{initFrame, false, reason.NotManaged, false, 1},
 		{"", false, reason.NotManaged, false, 0},
@@ -56,12 +56,12 @@ func TestOpenConversation(t *testing.T) {
 		r, _ := pipeWith(t, tt.text, tt.open)
 		c := NewConversation(r)
 		began := time.Now()
-		reason, err := c.Open()
+		err := c.Open()
 		if spent := time.Since(began); (spent >= waitOpening) != (tt.waits && tt.frames == 0) {
 			t.Errorf("%q, open %v: it takes %v", tt.text, tt.open, spent)
 		}
-		if reason != tt.reason || err != nil || c.Waits != tt.waits || len(c.frames) != tt.frames {
-			t.Errorf("%q, open %v: %q, %v, waits %v, %d frames", tt.text, tt.open, reason, err, c.Waits, len(c.frames))
+		if err != tt.reason || c.Waits != tt.waits || len(c.frames) != tt.frames {
+			t.Errorf("%q, open %v: %v, waits %v, %d frames", tt.text, tt.open, err, c.Waits, len(c.frames))
 		}
 		if got := c.consumed(); got != tt.text {
 			t.Errorf("%q: kept %q", tt.text, got)
@@ -79,8 +79,8 @@ func TestLongOpening(t *testing.T) {
 			}
 		}()
 		c := NewConversation(r)
-		if why, err := c.Open(); why != reason.StdinTooBig || err != nil {
-			t.Errorf("%s: %q, %v", name, why, err)
+		if err := c.Open(); err != reason.StdinTooBig {
+			t.Errorf("%s: %v", name, err)
 		}
 		if n := len(c.consumed()); n <= maxStdin || n > maxStdin+2*pieceSize {
 			t.Errorf("%s: %d bytes are read", name, n)
@@ -94,7 +94,7 @@ func TestConversationIsHandedOn(t *testing.T) {
 		text := initFrame + userFrame + "{" // not a whole line
 		r, w := pipeWith(t, text, open)
 		c := NewConversation(r)
-		if _, err := c.Open(); err != nil {
+		if err := c.Open(); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.ForRun(rewrite.Plan{}); err != nil {

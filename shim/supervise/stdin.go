@@ -111,21 +111,27 @@ func (s *Staged) HandOn() (*os.File, error) {
 	return textFile(s.Data)
 }
 
-// Stage reads stdin if it is a part of the prompt. It returns a reason if the prompt cannot be
+// Stage reads stdin if it is a part of the prompt. It fails with a reason.Code if the prompt cannot be
 // known; the part that was read is then in staged too.
-func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Staged, reason.Code, error) {
+func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Staged, error) {
 	s := &Staged{From: stdin}
 	if use == rewrite.StdinUnused {
-		return s, "", nil
+		return s, nil
 	}
 	info, err := stdin.Stat()
 	if err != nil {
-		return s, reason.StdinOpen, nil // closed; tools differ in their reaction
+		return s, reason.StdinOpen // closed; tools differ in their reaction
 	}
 	fd := int(stdin.Fd())
 	if info.Mode().IsRegular() {
-		why, err := s.readFile(fd, info.Size())
-		return s, why, err
+		return s, s.readFile(fd, info.Size())
+	}
+	first, ended := readNow(fd)
+	switch {
+	case ended:
+		return s, nil
+	case len(first) > 0:
+		return s, s.drain(fd, first)
 	}
 	wait := waitAppended
 	switch {
@@ -134,57 +140,58 @@ func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Stag
 	case use == rewrite.StdinPrompt:
 		wait = waitPrompt
 	}
-	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err == nil && flags&unix.O_NONBLOCK != 0 {
-		// A FIFO without a writer is at the end, which no poll reports.
-		first := make([]byte, 4<<10)
-		if n, err := unix.Read(fd, first); err == nil {
-			if n == 0 {
-				return s, "", nil
-			}
-			why, err := s.drain(fd, first[:n])
-			return s, why, err
-		}
-	}
 	switch ready, err := readable(fd, wait); {
 	case err != nil:
-		return s, reason.StdinOpen, err
+		return s, err
 	case !ready && silence == rewrite.SilenceSkipped:
 		s.Silent, s.more = true, true
-		return s, "", nil
+		return s, nil
 	case !ready:
-		return s, reason.StdinOpen, nil
+		return s, reason.StdinOpen
 	}
-	why, err := s.drain(fd, nil)
-	return s, why, err
+	return s, s.drain(fd, nil)
+}
+
+// readNow reads once from a descriptor that is non-blocking: a FIFO without a writer is at the end,
+// which no poll reports. It returns nothing for another descriptor.
+func readNow(fd int) (data []byte, ended bool) {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_NONBLOCK == 0 {
+		return nil, false
+	}
+	data = make([]byte, 4<<10)
+	n, err := unix.Read(fd, data)
+	return data[:max(n, 0)], err == nil && n == 0
 }
 
 // readFile reads a file from the descriptor's offset on, without changing the offset.
-func (s *Staged) readFile(fd int, size int64) (reason.Code, error) {
+func (s *Staged) readFile(fd int, size int64) error {
 	at, err := unix.Seek(fd, 0, io.SeekCurrent)
 	if err != nil || at >= size {
-		return "", err
+		return err
 	}
 	if size-at > maxStdin {
-		return reason.StdinTooBig, nil
+		return reason.StdinTooBig
 	}
 	s.Data, err = disk.ReadAt(fd, at, size-at)
 	s.end = at + int64(len(s.Data))
-	return "", err
+	return err
 }
 
-// drain reads to the end of stdin, after data that were read. After maxStdin bytes it stops with a reason.
-func (s *Staged) drain(fd int, data []byte) (why reason.Code, err error) {
+// drain reads to the end of stdin, after data that were read. It fails with a reason.Code after
+// maxStdin bytes.
+func (s *Staged) drain(fd int, data []byte) (err error) {
 	for n := 1; n > 0 && err == nil; {
 		if len(data) > maxStdin {
-			why = reason.StdinTooBig
+			err = reason.StdinTooBig
 			break
 		}
 		data = slices.Grow(data, 4<<10)
 		n, err = readSome(fd, data[len(data):cap(data)])
 		data = data[:len(data)+n]
 	}
-	s.Data, s.used, s.more = string(data), len(data) > 0, why != "" || err != nil
-	return why, err
+	s.Data, s.used, s.more = string(data), len(data) > 0, err != nil
+	return err
 }
 
 // readSome reads once. If the descriptor is non-blocking, it waits for data or the end. n is 0 at

@@ -79,24 +79,24 @@ func TestStage(t *testing.T) {
 		silence rewrite.Silence
 		data    string
 		used    bool
-		reason  reason.Code
+		reason  error
 	}{
-		{"unused", silent, rewrite.StdinUnused, 0, "", false, ""},
-		{"file", file("hello", 0), rewrite.StdinPrompt, 0, "hello", false, ""},
-		{"file with offset", file("hello", 2), rewrite.StdinPrompt, 0, "llo", false, ""},
-		{"file at its end", file("hello", 5), rewrite.StdinPrompt, 0, "", false, ""},
-		{"file beyond its end", file("hello", 9), rewrite.StdinPrompt, 0, "", false, ""},
-		{"empty file", file("", 0), rewrite.StdinAppended, 0, "", false, ""},
-		{"pipe", fed(blockingPipe, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, ""},
-		{"non-blocking pipe", fed(nonblockingPipe, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, ""},
-		{"socket", fed(socketPair, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, ""},
-		{"large", fed(blockingPipe, large), rewrite.StdinPrompt, 0, large, true, ""},
-		{"pipe without data", fed(blockingPipe), rewrite.StdinAppended, 0, "", false, ""},
-		{"no data but NUL", fed(blockingPipe, "\x00"), rewrite.StdinPrompt, 0, "\x00", true, ""},
-		{"null device", devNull, rewrite.StdinPrompt, 0, "", false, ""},
+		{"unused", silent, rewrite.StdinUnused, 0, "", false, nil},
+		{"file", file("hello", 0), rewrite.StdinPrompt, 0, "hello", false, nil},
+		{"file with offset", file("hello", 2), rewrite.StdinPrompt, 0, "llo", false, nil},
+		{"file at its end", file("hello", 5), rewrite.StdinPrompt, 0, "", false, nil},
+		{"file beyond its end", file("hello", 9), rewrite.StdinPrompt, 0, "", false, nil},
+		{"empty file", file("", 0), rewrite.StdinAppended, 0, "", false, nil},
+		{"pipe", fed(blockingPipe, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, nil},
+		{"non-blocking pipe", fed(nonblockingPipe, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, nil},
+		{"socket", fed(socketPair, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, nil},
+		{"large", fed(blockingPipe, large), rewrite.StdinPrompt, 0, large, true, nil},
+		{"pipe without data", fed(blockingPipe), rewrite.StdinAppended, 0, "", false, nil},
+		{"no data but NUL", fed(blockingPipe, "\x00"), rewrite.StdinPrompt, 0, "\x00", true, nil},
+		{"null device", devNull, rewrite.StdinPrompt, 0, "", false, nil},
 		{"silent pipe", silent, rewrite.StdinAppended, 0, "", false, reason.StdinOpen},
-		{"silent pipe, skipped", silent, rewrite.StdinAppended, rewrite.SilenceSkipped, "", false, ""},
-		{"late pipe, awaited", late, rewrite.StdinAppended, rewrite.SilenceAwaited, "late", true, ""},
+		{"silent pipe, skipped", silent, rewrite.StdinAppended, rewrite.SilenceSkipped, "", false, nil},
+		{"late pipe, awaited", late, rewrite.StdinAppended, rewrite.SilenceAwaited, "late", true, nil},
 		{"closed", closed, rewrite.StdinPrompt, 0, "", false, reason.StdinOpen},
 	}
 	for _, test := range tests {
@@ -104,9 +104,9 @@ func TestStage(t *testing.T) {
 			t.Parallel()
 			stdin := test.stdin(t)
 			began := time.Now()
-			got, reason, err := Stage(stdin, test.use, test.silence)
-			if err != nil || got.Data != test.data || got.used != test.used || reason != test.reason {
-				t.Errorf("%d bytes, used %v, %q, %v", len(got.Data), got.used, reason, err)
+			got, err := Stage(stdin, test.use, test.silence)
+			if err != test.reason || got.Data != test.data || got.used != test.used {
+				t.Errorf("%d bytes, used %v, %v", len(got.Data), got.used, err)
 			}
 			if spent := time.Since(began); spent > 2*time.Second {
 				t.Errorf("it took %v", spent)
@@ -123,7 +123,7 @@ func TestStageLeavesAFileWhereItStands(t *testing.T) {
 	if _, err := f.Seek(2, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := Stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
+	s, err := Stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
 	if err != nil || s.Data != "llo" {
 		t.Fatalf("%q, %v", s.Data, err)
 	}
@@ -144,9 +144,9 @@ func TestTooMuchIsHandedOnWhole(t *testing.T) {
 			_, _ = w.Write(text)
 			w.Close()
 		}()
-		s, why, err := Stage(r, rewrite.StdinPrompt, rewrite.SilenceFails)
-		if why != reason.StdinTooBig || err != nil {
-			t.Fatalf("%s: %q, %v", name, why, err)
+		s, err := Stage(r, rewrite.StdinPrompt, rewrite.SilenceFails)
+		if err != reason.StdinTooBig {
+			t.Fatalf("%s: %v", name, err)
 		}
 		f, err := s.HandOn()
 		if err != nil {
@@ -192,9 +192,9 @@ func TestLargeFileIsLeftAlone(t *testing.T) {
 	if err := f.Truncate(maxStdin + 1); err != nil {
 		t.Fatal(err)
 	}
-	s, why, err := Stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
-	if again, _ := s.HandOn(); why != reason.StdinTooBig || err != nil || s.used || again != nil {
-		t.Errorf("used %v, %q, %v", s.used, why, err)
+	s, err := Stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
+	if again, _ := s.HandOn(); err != reason.StdinTooBig || s.used || again != nil {
+		t.Errorf("used %v, %v", s.used, err)
 	}
 }
 
@@ -233,9 +233,9 @@ func TestEndOfAFile(t *testing.T) {
 	if _, err := f.Seek(8, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
-	s, why, err := Stage(f, rewrite.StdinPrompt, rewrite.SilenceAwaited)
-	if err != nil || why != "" || s.Data != "a prompt" {
-		t.Fatalf("%q, %s, %v", s.Data, why, err)
+	s, err := Stage(f, rewrite.StdinPrompt, rewrite.SilenceAwaited)
+	if err != nil || s.Data != "a prompt" {
+		t.Fatalf("%q, %v", s.Data, err)
 	}
 	in, err := s.ForRun(rewrite.Plan{HasStdin: true, Stdin: "more"})
 	if err != nil || in.End != 16 {

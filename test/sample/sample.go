@@ -141,9 +141,9 @@ func (s *sampler) chain(id int64, most int) {
 		at.UnixMilli(), job.model)
 	failed := false
 	for round, rounds := 0, 2+s.random.IntN(9); round < rounds && s.calls < most; round++ {
-		mode, reason, fellBack := s.decide(round, arm, failed, task != "")
+		mode, why, fellBack := s.decide(round, arm, failed, task != "")
 		var took time.Duration
-		took, failed = s.call(id, job, cwd, at, mode, reason, fellBack, arm, round)
+		took, failed = s.call(id, job, cwd, at, mode, why, fellBack, arm, round)
 		s.exec("UPDATE chains SET updated = ? WHERE id = ?", at.UnixMilli(), id)
 		at = at.Add(took + time.Duration(20+s.random.IntN(300))*time.Second)
 	}
@@ -172,7 +172,7 @@ func (s *sampler) decide(round int, arm string, failed, named bool) (rewrite.Mod
 
 // call writes a call as such calls are: a resumed one reads less, writes less, is quicker.
 func (s *sampler) call(chain int64, job sampleJob, cwd string, at time.Time, mode rewrite.Mode,
-	reason reason.Code, fellBack any, arm string, round int) (time.Duration, bool) {
+	why reason.Code, fellBack any, arm string, round int) (time.Duration, bool) {
 	about := func(n int64) int64 { return n/2 + s.random.Int64N(n) }
 	input, read, write, output, took := about(6_000), about(140_000), about(24_000), about(3_500),
 		about(90_000)
@@ -198,7 +198,7 @@ func (s *sampler) call(chain int64, job sampleJob, cwd string, at time.Time, mod
 	s.exec(`INSERT INTO calls (chain_id, session_id, tool, cwd, rule, started, duration, mode, reason, fell_back, format, model,
 		prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome, exit_code, arm)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'text', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		chain, chain, job.tool, cwd, job.rule, at.UnixMilli(), took, mode, reason, fellBack,
+		chain, chain, job.tool, cwd, job.rule, at.UnixMilli(), took, mode, why, fellBack,
 		job.model,
 		prompt, sent, input, read, write, output, cost, outcome, exit, arm)
 	return time.Duration(took) * time.Millisecond, outcome != "ok"

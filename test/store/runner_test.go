@@ -173,7 +173,7 @@ func file(session string) string { return "sessions/" + session + ".jsonl" }
 
 // restore brings the session here and returns its state: the last line.
 func (r *runner) restore(t *ledger.Ticket, session string) (state string, err error) {
-	_, err = r.machine.Restore(context.Background(), t, func(id, _ string) []string {
+	err = r.machine.Restore(context.Background(), t, func(id, _ string) []string {
 		return []string{file(id)}
 	})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // calls makes a slice of so many calls that ended well, each with a cost.
-func calls(mode rewrite.Mode, reason reason.Code, n, cost int64) history.Slice {
-	return history.Slice{Tool: "claude", Mode: mode, Reason: reason, Well: true, Counted: true,
+func calls(mode rewrite.Mode, why reason.Code, n, cost int64) history.Slice {
+	return history.Slice{Tool: "claude", Mode: mode, Reason: why, Well: true, Counted: true,
 		Priced: true,
 		Sums: history.Sums{Calls: n, Resumed: map[bool]int64{true: n}[mode.Continues()], Ended: n,
 			OK: n, Metered: n, Input: n * cost / 1e6,

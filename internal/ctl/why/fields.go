@@ -35,9 +35,9 @@ func Fields(a *app.App, r view.Reporter, i ledger.Record) (fields []field) {
 	decision := view.DecisionCell(i)
 	decision.Human = decision.Raw // it is explained below
 	add("decision", decision)
-	for _, reason := range []reason.Code{i.Reason, i.Detail, i.FellBack} {
-		if reason != "" {
-			add(string(reason), view.TextCell(view.MeaningOf(reason)))
+	for _, code := range []reason.Code{i.Reason, i.Detail, i.FellBack} {
+		if code != "" {
+			add(string(code), view.TextCell(view.MeaningOf(code)))
 		}
 	}
 	add("changed", view.TextCell(strings.Join(i.Changed, ", ")))

@@ -117,12 +117,12 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 		}
 		return Call(a, l, r, i)
 	}
-	reason := reason.Code(name)
-	if err := app.CheckReason(reason); err != nil {
+	code := reason.Code(name)
+	if err := app.CheckReason(code); err != nil {
 		return nil, err
 	}
 	calls, err := history.LatestCalls(l,
-		history.Query{Limit: 1, Filter: history.Filter{Reason: reason}})
+		history.Query{Limit: 1, Filter: history.Filter{Reason: code}})
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 		return nil, err
 	}
 	for _, p := range PassthroughReports(rows) {
-		if (reason == "" || p.Reason == reason) &&
+		if (code == "" || p.Reason == code) &&
 			(len(calls) == 0 || p.Last.After(calls[0].Started.Time())) {
 			return Passed(a, p), nil
 		}
@@ -139,10 +139,10 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 	switch {
 	case len(calls) > 0:
 		return Call(a, l, r, calls[0])
-	case reason == "":
+	case code == "":
 		return &Report{Schema: "shimctl.why/1", Evidence: []string{}}, nil
 	}
-	w := newWhy(a.Configured(), Case{Reason: reason})
+	w := newWhy(a.Configured(), Case{Reason: code})
 	w.Text = w.paragraph("No call in the ledger has this reason.")
 	return w, nil
 }

@@ -79,13 +79,13 @@ func TestThreeLines(t *testing.T) {
 func TestWhySettingsSuffice(t *testing.T) {
 	m := Measures{HasSession: true, Idle: 5*time.Hour + 1, Age: 15*time.Hour + 1, Failed: 3,
 		Context: rewrite.Context{Used: 171_000, Limit: 200_000}}
-	for reason, want := range map[reason.Code]string{
+	for why, want := range map[reason.Code]string{
 		reason.Idle: `ttl = "6h"`, reason.TooOld: "", reason.ContextFull: "context_limit = 0.86",
 		reason.ModelChanged: "",
 	} {
-		got, _, _ := limitSetting(config.Default(), Case{Reason: reason, Measures: m})
+		got, _, _ := limitSetting(config.Default(), Case{Reason: why, Measures: m})
 		if _, err := config.Parse("c.toml", got, ""); got != want || err != nil {
-			t.Errorf("%s: %s, want %s, %v", reason, got, want, err)
+			t.Errorf("%s: %s, want %s, %v", why, got, want, err)
 		}
 	}
 	m.Context.Used = 200_001

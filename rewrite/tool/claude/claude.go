@@ -616,8 +616,8 @@ var failures = base.WithStatus("API Error: ",
 )
 
 func (claude) Refused(stderr string, exit int) reason.Code {
-	if reason := refusals.In(stderr); reason != "" || exit == 0 {
-		return reason
+	if why := refusals.In(stderr); why != "" || exit == 0 {
+		return why
 	}
 	return reason.RefusedSilent
 }

@@ -307,8 +307,8 @@ func (vibe) Refused(stderr string, exit int) reason.Code {
 	}
 	for line := range strings.Lines(stderr) {
 		if text, ok := strings.CutPrefix(line, "Error: "); ok {
-			if reason := refusals.Find(text, strings.HasPrefix); reason != "" {
-				return reason
+			if why := refusals.Find(text, strings.HasPrefix); why != "" {
+				return why
 			}
 		}
 	}
