@@ -57,9 +57,14 @@ func isScript(args []string) bool {
 	return len(args) == 2 && args[0] == "-c" || len(args) == 3 && args[0] == "-c" && args[1] == "--"
 }
 
-// npxValues are the usual options of npx with the next argument as value. The value of another one is taken for the command: then
-// the call is left alone.
-var npxValues = []string{"--package", "-p", "--call", "-c", "--cache", "--registry", "--userconfig", "--prefix", "--workspace", "-w", "--loglevel"}
+// Options of npx with a value: of a package, of a command for the shell, and the usual others. The
+// value of one that is not here is taken for the command: then the call is left alone.
+var (
+	npxPackage = []string{"--package", "-p"}
+	npxCall    = []string{"--call", "-c"}
+	npxOthers  = []string{"--cache", "--registry", "--userconfig", "--prefix", "--workspace", "-w", "--loglevel"}
+	npxValues  = slices.Concat(npxPackage, npxCall, npxOthers)
+)
 
 // runsTool reports whether the arguments of npx name a tool, or a package that has it, as the command. With a package alone
 // npx starts the user's own shell.
@@ -77,8 +82,8 @@ func runsTool(args []string) bool {
 				value = args[i]
 			}
 		}
-		hasTool = hasTool || (option == "--package" || option == "-p") && isTool(value)
-		calls = calls || option == "--call" || option == "-c"
+		hasTool = hasTool || slices.Contains(npxPackage, option) && isTool(value)
+		calls = calls || slices.Contains(npxCall, option)
 	}
 	return hasTool && calls
 }

@@ -154,11 +154,11 @@ func isLeftPath(path string) bool {
 // no git. A file in a commit since then counts as kept: the work can be part of that.
 func (p *Project) Gone(left, head, now string) bool {
 	files, root := decodeLeft(left), p.Root()
-	changed := func(f leftFile) bool {
+	touched := func(f leftFile) bool {
 		state, _ := stateOf(filepath.Join(root, f.Path)) // that of no file at all if it is not a regular one
 		return state != f.leftState
 	}
-	if !slices.ContainsFunc(files, changed) {
+	if !slices.ContainsFunc(files, touched) {
 		return false
 	}
 	committed, err := p.committed(head, files)
@@ -169,28 +169,51 @@ func (p *Project) Gone(left, head, now string) bool {
 	if err != nil {
 		return false
 	}
-	digest := p.Digest
 	lost, kept := false, len(since) > 0
 	for _, f := range files {
 		if slices.Contains(since, f.Path) {
 			continue
 		}
-		content, err := disk.Read(filepath.Join(root, f.Path), maxLeftBytes)
-		absent, id := disk.IsAbsent(err), committed[f.Path]
-		asLeft := err == nil && digest(content) == f.Digest
-		asCommitted := absent && id == "" || err == nil && id != "" && git.BlobID(content, len(id)) == id
-		switch {
-		case asCommitted && id != "" && !asLeft: // reset, checkout, restore, stash
+		switch p.fate(root, f, committed[f.Path]) {
+		case reverted:
 			return true
-		case absent && !f.Absent:
+		case removed:
 			lost = true
-		case !asCommitted:
+		case changed:
 			kept = true
 		}
 	}
 	// A caller can remove a report that it has read, or move a file. Then the rest of the work is
 	// there.
 	return lost && !kept
+}
+
+// A fate says what became of a file that a session had changed.
+type fate int
+
+const (
+	unchanged fate = iota // as the session left it and as it was committed
+	reverted              // by a reset, checkout, restore or stash
+	removed
+	changed // other than in the commit
+)
+
+// fate compares a file with what the session left, and with its ID in the commit of that time, ""
+// if it was not in that.
+func (p *Project) fate(root string, f leftFile, id string) fate {
+	content, err := disk.Read(filepath.Join(root, f.Path), maxLeftBytes)
+	absent := disk.IsAbsent(err)
+	asLeft := err == nil && p.Digest(content) == f.Digest
+	asCommitted := absent && id == "" || err == nil && id != "" && git.BlobID(content, len(id)) == id
+	switch {
+	case asCommitted && id != "" && !asLeft:
+		return reverted
+	case absent && !f.Absent:
+		return removed
+	case !asCommitted:
+		return changed
+	}
+	return unchanged
 }
 
 // committed returns the IDs of files in a commit, by their paths. It does not look at the work
