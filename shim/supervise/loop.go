@@ -38,7 +38,7 @@ type events struct {
 	started  time.Time
 	stop     chan struct{} // closed when the loop has ended; readers, writers and watcher then end
 
-	steps    chan func()      // what is to be done when the watcher, and then the writers, have ended
+	steps    chan func()      // next steps, from the watcher and then the writers at their end
 	stdin    <-chan []byte    // from the relay: data that came after the decision
 	timeout  <-chan time.Time // the gate timeout, nil while it does not run
 	overdue  <-chan time.Time // fires when a retired scout has not ended in time
