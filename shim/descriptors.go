@@ -3,6 +3,8 @@ package shim
 import (
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 
 	"reprise/shim/supervise"
 
@@ -40,19 +42,20 @@ func spare(n int) bool {
 	return len(got) == n
 }
 
-// leavesPipe reports whether the tool inherits a pipe, besides the streams, that it could read: the
-// caller can pass a key in it. A second run of the tool would find it empty.
-func (a *asked) leavesPipe() bool {
+// leavesPipe reports whether the tool inherits a pipe, besides the streams, that it is told to read:
+// the caller can pass a key in it. A second run of the tool would find it empty. Pipes that nobody
+// names are leftovers of the caller, such as a shell's loop over <(...).
+func (f *found) leavesPipe() bool {
 	var streams []unix.Stat_t
-	for _, f := range []*os.File{a.env.Stdin, a.env.Stdout, a.env.Stderr} {
+	for _, file := range []*os.File{f.env.Stdin, f.env.Stdout, f.env.Stderr} {
 		var stream unix.Stat_t
-		if unix.Fstat(int(f.Fd()), &stream) == nil {
+		if unix.Fstat(int(file.Fd()), &stream) == nil {
 			streams = append(streams, stream)
 		}
 	}
 	return slices.ContainsFunc(supervise.Inherited(), func(fd int) bool {
 		var file unix.Stat_t
-		if unix.Fstat(fd, &file) != nil || !isPipe(fd, &file) {
+		if unix.Fstat(fd, &file) != nil || !isPipe(fd, &file) || !f.names(fd) {
 			return false
 		}
 		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
@@ -62,6 +65,18 @@ func (a *asked) leavesPipe() bool {
 			return stream.Ino == file.Ino && stream.Dev == file.Dev
 		})
 	})
+}
+
+// names reports whether the call tells the tool of a descriptor: an argument or a variable has its
+// path, a variable is its number, or the tool is a script that reads it.
+func (f *found) names(fd int) bool {
+	number := strconv.Itoa(fd)
+	hasPath := func(text string) bool { return strings.Contains(text, "/fd/"+number) }
+	return slices.ContainsFunc(f.env.Args, hasPath) ||
+		slices.ContainsFunc(f.env.Environ, func(variable string) bool {
+			name, value, _ := strings.Cut(variable, "=")
+			return value == number && name != "SHLVL" || hasPath(value)
+		}) || f.search.ReadsDescriptor(number)
 }
 
 // isPipe reports whether a descriptor is a pipe's reading end or a local socket's, or a file

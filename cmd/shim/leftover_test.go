@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"reprise/test/toolbox"
@@ -64,39 +65,58 @@ func TestLeftoversOfObservedResumes(t *testing.T) {
 }
 
 // A key that the caller passes in a pipe reaches the tool, which can read it once: such a call is
-// never one that is run twice.
+// never run twice. A pipe that the tool is not told of is left over from the caller.
 func TestInheritedPipe(t *testing.T) {
 	fake, err := os.ReadFile("../../testdata/fake/claude")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// This wrapper's tool reads the key first.
-	cmd := shimmed(t, "read -r key <&3\nprintf '%s ' \"$key\" >>$DIR/keys\n"+string(fake))
-	for i, prompt := range rounds(2) {
-		reader, writer, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintln(writer, "key")
-		writer.Close()
-		call := *cmd
-		call.Env = append(slices.Clip(cmd.Env), "FAKE="+filepath.Join(cmd.Dir, "fake"),
-			"REPRISE_TASK=t", "REPRISE_ROLE=r")
-		call.Args = []string{"claude", "-p", prompt}
-		call.ExtraFiles = []*os.File{reader}
-		if i == 1 { // the tool refuses to resume
-			if err := os.WriteFile(filepath.Join(cmd.Dir, "fake", "mode"), []byte("refuse"),
-				0o600); err != nil {
-				t.Fatal(err)
+	// Each script is in front of the tool.
+	for _, tt := range []struct{ name, script, env, want string }{
+		{"the tool's own number", "read -r key <&3; printf '%s ' \"$key\" >>$DIR/keys", "A=b", "key key "},
+		{"a number in a variable", ". $DIR/read", "KEY_FD=3", "key key "},
+		{"a path in a variable", ". $DIR/read", "KEY_FILE=/dev/fd/3", "key key "},
+		{"left over", "", "SHLVL=3", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cmd := shimmed(t, tt.script+"\n"+string(fake))
+			write := func(name, text string) {
+				t.Helper()
+				if err := os.WriteFile(filepath.Join(cmd.Dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		if out, err := call.CombinedOutput(); err != nil {
-			t.Errorf("round %d: %v: %s", i+1, err, out)
-		}
-		reader.Close()
-	}
-	keys, err := os.ReadFile(filepath.Join(cmd.Dir, "keys"))
-	if string(keys) != "key key " {
-		t.Errorf("the tool has read %q, %v", keys, err)
+			write("read", "read -r key <${KEY_FILE:-/dev/fd/$KEY_FD}; printf '%s ' \"$key\" >>$DIR/keys\n")
+			var managed bool
+			for i, prompt := range rounds(2) {
+				reader, writer, err := os.Pipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintln(writer, "key")
+				writer.Close()
+				call := *cmd
+				call.Env = append(slices.Clip(cmd.Env), "FAKE="+filepath.Join(cmd.Dir, "fake"),
+					"REPRISE_TASK=t", "REPRISE_ROLE=r", tt.env)
+				call.Args = []string{"claude", "-p", prompt}
+				call.ExtraFiles = []*os.File{reader}
+				if i == 1 {
+					args, err := os.ReadFile(filepath.Join(cmd.Dir, "fake/1.args"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					managed = strings.Contains(string(args), "--session-id")
+					write("fake/mode", "refuse") // the tool refuses to resume
+				}
+				if out, err := call.CombinedOutput(); err != nil {
+					t.Errorf("round %d: %v: %s", i+1, err, out)
+				}
+				reader.Close()
+			}
+			keys, _ := os.ReadFile(filepath.Join(cmd.Dir, "keys"))
+			if string(keys) != tt.want || managed != (tt.want == "") {
+				t.Errorf("managed: %t, and the tool has read %q", managed, keys)
+			}
+		})
 	}
 }

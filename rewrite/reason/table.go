@@ -303,7 +303,7 @@ var Table = []Explanation{
 		Meaning: "stdout is closed, or its reader is gone",
 		Advice:  "Have the caller read the output"},
 	{Code: OpenPipe, Class: ClassOurLimit,
-		Meaning: "besides stdin the tool inherits a pipe, and a second run after a refused " +
+		Meaning: "the tool is told of a pipe besides stdin, and a second run after a refused " +
 			"resume would find it empty",
 		Advice: "Close the descriptor for the call, as in claude -p ... 3<&-, if the tool does " +
 			"not need it; pass a key in a variable or a file"},

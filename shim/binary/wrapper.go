@@ -34,6 +34,14 @@ func (p Program) IsWrapper(name, path, skip string) bool {
 	return lines == nil || slices.ContainsFunc(lines, func(line []byte) bool { return !becomesTool(line) })
 }
 
+// ReadsDescriptor reports whether a program is a script that reads a descriptor, given the number:
+// <&3, read -u3, /dev/fd/3, os.read(3, ...).
+func (p Program) ReadsDescriptor(number string) bool {
+	text := readStart(p.Path, longestScript)
+	reads := regexp.MustCompile(`(<&=?\s*|-u\s*|/fd/|\()` + number + `\b`)
+	return bytes.HasPrefix(text, []byte("#!")) && p.Version() == "" && reads.Match(text)
+}
+
 // pattern returns a regular expression that is compiled when it is first used.
 func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
