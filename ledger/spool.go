@@ -28,9 +28,6 @@ func (s spool) put(ended decide.Millis, outcome string) error {
 	if err := os.Mkdir(s.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if !s.exists() {
-		return fmt.Errorf("%s: not a directory", s.dir)
-	}
 	path := filepath.Join(s.dir, fmt.Sprintf("%016x-%d", uint64(ended), os.Getpid()))
 	err := s.write(path, outcome)
 	if errors.Is(err, fs.ErrNotExist) { // another process removed it while it was not locked
@@ -39,14 +36,23 @@ func (s spool) put(ended decide.Millis, outcome string) error {
 	return err
 }
 
-// write makes a file of the spool. While it is not finished, it has another name and is locked.
+// write makes a file of the spool. While it is not finished, it has another name, and the directory
+// is locked together with other writers.
 func (s spool) write(path, outcome string) error {
+	writing, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer writing.Close()
+	_ = retry(func() (error, bool) {
+		err := syscall.Flock(int(writing.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+		return err, err == syscall.EWOULDBLOCK
+	}) // without locks an unfinished file can be removed, and is written again
 	tmp := path + spoolTemp
 	file, err := os.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}
-	lockFile(file, syscall.LOCK_NB)
 	_, err = file.WriteString(outcome)
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = os.Rename(tmp, path)
@@ -57,21 +63,23 @@ func (s spool) write(path, outcome string) error {
 	return err
 }
 
+// open fails if the spool is a symbolic link.
+func (s spool) open() (*os.File, error) {
+	return os.OpenFile(s.dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+}
+
 // spoolTemp is the suffix of a file that is being written.
 const spoolTemp = ".tmp"
 
-// exists reports whether the spool exists and is a directory, not a symbolic link.
-func (s spool) exists() bool {
-	info, err := os.Lstat(s.dir)
-	return err == nil && info.IsDir()
-}
-
-// list returns the files of pending outcomes, in the order of the runs' ends. It removes unfinished files that no
-// process is writing.
+// list returns the files of pending outcomes, in the order of the runs' ends. It removes
+// unfinished files if no process, in any PID namespace, is writing one.
 func (s spool) list() []string {
-	if !s.exists() {
+	dir, err := s.open()
+	if err != nil {
 		return nil
 	}
+	defer dir.Close()
+	unwritten := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 	entries, err := os.ReadDir(s.dir) // sorted by name
 	if err != nil {
 		return nil
@@ -83,19 +91,9 @@ func (s spool) list() []string {
 		case !entry.Type().IsRegular():
 		case !strings.HasSuffix(entry.Name(), spoolTemp):
 			paths = append(paths, path)
-		case isAbandoned(path):
+		case unwritten:
 			_ = os.Remove(path)
 		}
 	}
 	return paths[:min(len(paths), maxSpooled)]
-}
-
-// isAbandoned reports whether no process, in any PID namespace, has a file locked.
-func isAbandoned(path string) bool {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	return lockFile(file, syscall.LOCK_NB)
 }

@@ -14,6 +14,8 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // late ends a run while somebody else has the ledger.
@@ -93,30 +95,34 @@ func TestStrangersInTheSpool(t *testing.T) {
 	if err := os.Mkdir(otherPath+".spool", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	// The writers cannot be seen: they have another PID namespace, or are gone.
-	const written, abandoned = "0000000000000004-1073741824.tmp", "0000000000000005-1073741824.tmp"
+	// The writer cannot be seen: it has another PID namespace, or is gone.
+	const unfinished = "0000000000000004-1073741824.tmp"
 	for name, content := range map[string]string{
 		"0000000000000001-7": string(text),
 		"0000000000000002-7": "garbage",
 		"0000000000000003-7": "",
-		written:              "half",
-		abandoned:            "half",
+		unfinished:           "half",
 	} {
 		path := filepath.Join(otherPath+".spool", name)
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	writer, err := os.Open(filepath.Join(otherPath+".spool", written))
-	if err != nil || !lockFile(writer, syscall.LOCK_NB) {
+	writer, err := os.Open(otherPath + ".spool")
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer writer.Close()
-	if err := other.Settle(); err != nil {
-		t.Fatal(err)
-	}
-	if entries, err := os.ReadDir(otherPath + ".spool"); err != nil || len(entries) != 1 || entries[0].Name() != written {
-		t.Errorf("%v is left, %v", entries, err)
+	for _, left := range []int{1, 0} { // while there is a writer, and without one
+		if err := syscall.Flock(int(writer.Fd()), []int{syscall.LOCK_UN, syscall.LOCK_SH}[left]); err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Settle(); err != nil {
+			t.Fatal(err)
+		}
+		if entries, err := os.ReadDir(otherPath + ".spool"); err != nil || len(entries) != left {
+			t.Errorf("%v is left, %v", entries, err)
+		}
 	}
 	wantRow(t, "theirs", row(t, other, "sessions", theirs.Session), map[string]any{"state": decide.Running})
 	if theirs.ID != ticket.ID {
@@ -309,4 +315,40 @@ func TestDigestsAreBytes(t *testing.T) {
 		prompt += "\n\nMore."
 	}
 	wantCount(t, l, 1, "SELECT count(*) FROM sessions WHERE typeof(answers) = 'blob' AND typeof(said) = 'blob' AND typeof(things) = 'blob' AND length(answers) > 0 AND length(said) > 0")
+}
+
+// No outcome is lost while other processes look for unfinished ones.
+func TestSpoolWhileOthersLook(t *testing.T) {
+	s := spool{t.TempDir()}
+	const writers, each = 4, 100
+	var writing, looking errgroup.Group
+	for w := range writers {
+		writing.Go(func() error {
+			for i := range each {
+				if err := s.put(decide.Millis(w*each+i), "outcome"); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	done := make(chan struct{})
+	for range writers {
+		looking.Go(func() error {
+			for {
+				select {
+				case <-done:
+					return nil
+				default:
+					s.list()
+				}
+			}
+		})
+	}
+	err := writing.Wait()
+	close(done)
+	_ = looking.Wait()
+	if entries, _ := os.ReadDir(s.dir); err != nil || len(entries) != writers*each {
+		t.Errorf("%d outcomes, %v", len(entries), err)
+	}
 }

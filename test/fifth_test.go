@@ -244,7 +244,7 @@ func TestFifthTool(t *testing.T) {
 	}
 	write(config, "[tool.fifth]\nenabled = false\n", 0o600)
 	for want, args := range map[string][]string{
-		"2 resumed": {"status"}, "fifth": {"stats", "--by", "tool"},
+		"2 of 5 calls resumed": {"status"}, "fifth": {"stats", "--by", "tool"},
 		"passthrough": {"why", "--", "fifth", "-p", "hi"}, "tool.fifth.enabled\tfalse": {"config"},
 	} {
 		if got := run("", "shimctl", args...); !strings.Contains(got, want) {
