@@ -13,9 +13,9 @@ import (
 // it only together with the file lock.
 const LockTimeout = 60 * time.Millisecond
 
-// callsTimeout is how long a call waits for other calls; each holds the file lock for a
-// moment. Of 64 at once, on two busy processors, the last waits some tenths of a second.
-const callsTimeout = 1500 * time.Millisecond
+// callsTimeout is how long a call waits for other calls; each holds the file lock for a moment. Of
+// 64 at once, on two processors that other work shares, the last waits more than a second.
+const callsTimeout = 1800 * time.Millisecond
 
 // lockPause is how long a process waits before it tries SQLite's lock again.
 const lockPause = time.Millisecond
