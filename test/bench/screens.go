@@ -66,7 +66,7 @@ func age(path string) error {
 		"UPDATE calls SET id = (SELECT number FROM numbers n WHERE n.id = calls.id)",
 		"DROP TABLE numbers",
 		`UPDATE calls SET native_id = (SELECT native_id FROM sessions WHERE id = session_id), first_prompt = input + cache_read / 2, first_read = cache_read / 2,
-			idle = iif(mode = 'resume', id * 7919 % 1000000, NULL), held = iif(mode = 'resume', cache_read / 2, NULL)`,
+			idle = iif(mode = 'resume', id * 7919 % 1000000, NULL), held_tokens = iif(mode = 'resume', cache_read / 2, NULL)`,
 		"UPDATE calls SET resumed_from = native_id WHERE mode = 'resume'",
 	} {
 		args := []any{time.Since(sample.Now).Milliseconds()}
