@@ -385,6 +385,9 @@ func TestChainsAreKeptApart(t *testing.T) {
 		}
 		defer tx.Commit()
 		chain, err := chainFor(tx, &c, &decide.Decision{})
+		if err == nil {
+			err = chain.save(tx, "")
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,9 +2,7 @@ package ledger
 
 import (
 	"database/sql"
-	"errors"
 	"reflect"
-	"slices"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -103,7 +101,7 @@ func (c *Chain) Consistent() bool {
 type storedChain struct {
 	ID int64 `db:"id INTEGER PRIMARY KEY"`
 	Chain
-	read []Session // as they were
+	read []storedSession // as they were
 }
 
 // A storedSession is a session as the ledger has it.
@@ -121,9 +119,8 @@ type storedSession struct {
 }
 
 var (
-	chains        = newTable[storedChain]("chains")
-	sessions      = newTable[storedSession]("sessions")
-	sessionValues = newTable[Session]("sessions")
+	chains   = newTable[storedChain]("chains")
+	sessions = newTable[storedSession]("sessions")
 )
 
 // loadChain reads the chain that a condition selects, nil for none, with a session and the source of
@@ -133,32 +130,36 @@ func loadChain(tx *sql.Tx, session int64, where string, args ...any) (*storedCha
 	if c == nil {
 		return nil, err
 	}
-	err = c.load(tx, session)
+	c.read, err = sessions.list(tx, "id IN (?1, (SELECT parent_id FROM sessions WHERE id = ?1)) "+
+		"AND chain_id = ?2 ORDER BY id", session, c.ID)
+	for _, s := range c.read {
+		c.Sessions = append(c.Sessions, s.Session)
+	}
 	return c, err
 }
 
-// load reads a session of the chain and the source, if the chain has them.
-func (c *storedChain) load(tx *sql.Tx, session int64) (err error) {
-	c.read, err = sessionValues.list(tx, "chain_id = ?1 AND (id = ?2 OR id = (SELECT parent_id "+
-		"FROM sessions WHERE id = ?2)) ORDER BY id", c.ID, session)
-	c.Sessions = slices.Clone(c.read)
-	return errors.Join(err, tx.QueryRow("SELECT "+unusedID("sessions")+" - 1").Scan(&c.last))
+// readLast reads the highest number of a session: the chain is to have another one.
+func (c *storedChain) readLast(tx *sql.Tx) error {
+	return tx.QueryRow("SELECT " + unusedID("sessions") + " - 1").Scan(&c.last)
 }
 
-// save writes the chain and those sessions that have changed. shared is the mark of new ones.
+// save writes the chain, which has a number from then on, and those sessions that have changed.
+// shared is the mark of new ones.
 func (c *storedChain) save(tx *sql.Tx, shared string) (err error) {
+	if c.ID == 0 {
+		c.ID, err = chains.put(tx, c)
+	} else {
+		_, err = chains.set(tx, c.ID, c, "")
+	}
 	for i := range c.Sessions {
 		switch s := &c.Sessions[i]; {
 		case err != nil:
 		case i >= len(c.read):
 			_, err = sessions.put(tx, &storedSession{ChainID: c.ID, Session: *s, Tool: c.Tool,
 				Format: Format, Shared: shared})
-		case !reflect.DeepEqual(*s, c.read[i]):
-			_, err = sessionValues.set(tx, s.ID, s, "")
+		case !reflect.DeepEqual(*s, c.read[i].Session):
+			_, err = sessions.set(tx, s.ID, &storedSession{Session: *s}, "")
 		}
-	}
-	if err == nil {
-		_, err = chains.set(tx, c.ID, c, "")
 	}
 	return err
 }

@@ -39,11 +39,8 @@ func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 
 // insert writes a chain with its sessions. This process stands for the runs that have some of them.
 func insert(tx *sql.Tx, c Chain) (err error) {
-	stored := storedChain{Chain: Chain{}}
-	if stored.ID, err = chains.put(tx, &storedChain{Chain: c}); err != nil {
-		return err
-	}
-	if err := stored.load(tx, 0); err != nil {
+	var stored storedChain
+	if err := stored.readLast(tx); err != nil {
 		return err
 	}
 	number := func(n int64) int64 {

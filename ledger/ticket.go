@@ -68,18 +68,22 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
 	if err != nil {
 		return err
 	}
-	held, err := heldIn(tx, chain.ID)
-	if err != nil {
-		return err
+	var held []int64
+	if chain.ID != 0 {
+		if held, err = heldIn(tx, chain.ID); err != nil {
+			return err
+		}
 	}
 	var from *Session
 	if d.Mode.Continues() && d.Session != 0 { // else another machine has begun it
 		if from = chain.at(d.Session); from == nil {
-			from, err = sessionValues.get(tx, "id = ?", d.Session)
-			chain.other = from
-		}
-		if err != nil {
-			return err
+			stored, err := sessions.get(tx, "id = ?", d.Session)
+			if err != nil {
+				return err
+			}
+			if stored != nil {
+				from, chain.other = &stored.Session, &stored.Session
+			}
 		}
 		if from == nil || t.Loan == nil && !stillHolds(d, of, from, chain, held) {
 			return ErrMoved
@@ -92,14 +96,19 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
 		}
 		chain.ResetRoles(c.Cwd, c.Task, c.Resets)
 	}
-	t.Chain, d.Chain, t.transcript = chain.ID, chain.ID, d.Continuity.Transcript
+	t.transcript = d.Continuity.Transcript
+	if err := chain.readLast(tx); err != nil {
+		return err
+	}
 	chain.crowded = len(held) > 0
 	var goneOn int64
 	if from != nil {
 		goneOn = from.ID
 	}
 	t.Session, t.Source = chain.Begin(c, *d, goneOn)
-	return t.take(tx, chain)
+	err = t.take(tx, chain)
+	t.Chain, d.Chain = chain.ID, chain.ID
+	return err
 }
 
 // stillHolds reports whether the facts behind a decision are unchanged: the session is as it was
@@ -111,8 +120,8 @@ func stillHolds(d *decide.Decision, r *Reading, s *Session, c *storedChain, held
 		(byItself || c.Newest == of.Newest && c.Concurrent == of.Concurrent) && (d.Copy || !slices.Contains(held, s.ID))
 }
 
-// chainFor returns the chain of a decision, or else of the call's name, and creates it if there is none.
-// Another process might have created a named chain in the meantime.
+// chainFor returns the chain of a decision, or else of the call's name, a new one if there is none.
+// Another process can have created a named chain in the meantime.
 func chainFor(tx *sql.Tx, c *Call, d *decide.Decision) (chain *storedChain, err error) {
 	if d.Chain != 0 {
 		chain, err = loadChain(tx, d.Session, "id = ?", d.Chain)
@@ -121,9 +130,6 @@ func chainFor(tx *sql.Tx, c *Call, d *decide.Decision) (chain *storedChain, err 
 	}
 	if chain == nil && err == nil {
 		chain = &storedChain{Chain: NewChain(c)}
-		if chain.ID, err = chains.put(tx, chain); err == nil {
-			err = chain.load(tx, 0)
-		}
 	}
 	return chain, err
 }
@@ -162,6 +168,9 @@ func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
 	chain, err := loadChain(tx, refused, "id = ?", t.Chain)
 	if chain == nil || chain.at(refused) == nil {
 		return cmp.Or(err, sql.ErrNoRows)
+	}
+	if err := chain.readLast(tx); err != nil {
+		return err
 	}
 	t.Session = chain.FallBack(t, refused, t.Source, why)
 	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {
