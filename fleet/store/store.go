@@ -169,6 +169,7 @@ type Bundle struct {
 type Bundles interface {
 	// Save packs files below root and puts them into the store under a new name. The first path must
 	// exist; a directory counts with everything below it. Paths can begin with rewrite.CommonFiles.
+	// If it fails, it returns no bundle: nothing can go on from a name that might not be stored.
 	Save(ctx context.Context, root string, paths []string) (Bundle, error)
 	// Load unpacks a bundle below root. It writes nothing if the files there are the bundle's. It replaces
 	// other ones only if replace has their digest, and fails with ErrChanged otherwise.

@@ -29,7 +29,10 @@ func (v *Vault) Save(ctx context.Context, root string, paths []string) (store.Bu
 	if err != nil {
 		return store.Bundle{}, err
 	}
-	return b, v.engine.Put(ctx, b.Name, sealed)
+	if err := v.engine.Put(ctx, b.Name, sealed); err != nil {
+		return store.Bundle{}, err
+	}
+	return b, nil
 }
 
 // Load implements store.Bundles.
