@@ -16,8 +16,8 @@ import (
 	"reprise/shim/git"
 )
 
-// UnknownWindow is the context window, in tokens, that is assumed if a tool does not report
-// one and that of the model is not known.
+// UnknownWindow is the context window, in tokens, that is assumed if neither the tool's report nor
+// the model's name tells it.
 const UnknownWindow = 200_000
 
 // LeastIdentical is how long, in bytes, the prompt of an unnamed job must be to identify it, so
@@ -111,8 +111,7 @@ const (
 )
 
 // begin has the ledger decide and record the call. If the rule says to wait for a busy session, it
-// first waits; so it does for a moment if a conversation seems to follow one that is not recorded
-// yet: a caller can make the next call as soon as it has the answer. A signal then ends the shim,
+// first waits; so it does for a moment if a conversation seems to follow an unrecorded one: a caller can make the next call as soon as it has the answer. A signal then ends the shim,
 // as it would end the tool.
 func (d *decided) begin() (err error) {
 	until, recorded := d.started, d.env.Now().Add(recordLimit)

@@ -24,10 +24,10 @@ type Explanation struct {
 	Attempt  int    // rewrite.NoAttempt if the rule captures none
 	Unknown  string // the unknown option, if Reason is unknown_option
 	Plan     rewrite.Plan
-	Against  []prompt.Finding // what in the prompt speaks against it
+	Against  []prompt.Finding // words of the prompt that speak against a resume
 	Nearest  *Nearest         // nil if there is no chain to compare the prompt with
 	PromptIn int              // bytes of the caller's prompt
-	Text     int              // bytes of it that count for what identifies a job
+	Text     int              // bytes of the prompt that can identify a job
 	Terminal bool             // the output goes to a terminal
 	Other    *Other
 	Fault    error
@@ -156,7 +156,7 @@ func nearest(d decide.Decision, chains []decide.ChainFacts) *decide.ChainFacts {
 	most := 0
 	for i := range chains {
 		if chains[i].Chain == d.Chain || d.Chain == 0 && chains[i].Continuity.Relation == d.Reason {
-			return &chains[i] // the one that was decided on
+			return &chains[i] // the decision's
 		}
 		has := 0
 		for _, sent := range chains[i].Continuity.Has {

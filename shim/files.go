@@ -86,7 +86,7 @@ func (a *asked) fileContent(path string, max int64) (content string, present boo
 	return "file " + identity(info), true
 }
 
-// unique returns a text that no other call has. It stands for what cannot be known, so that it
+// unique returns a text that no other call has. It stands for an unknown content, so that it
 // differs from every other call's.
 func (a *asked) unique() string { return fmt.Sprint(os.Getpid(), " ", a.started.UnixNano()) }
 

@@ -106,7 +106,7 @@ func (r *ran) seen() rewrite.StreamState {
 		seen.Outside = reason.Interrupted
 	}
 	// No event ends a text. gemini 0.61.0, told to end while a tool runs, exits with 0 and leaves
-	// what looks like an answer.
+	// half an answer.
 	seen.Failed = seen.Failed || r.Stopped != 0 && r.record.Format == rewrite.Text
 	if r.Stopped != 0 && r.status != (supervise.Status{}) {
 		seen.Answer, seen.Texts = "", nil // the answer is cut short, and digests of it would take time
@@ -147,8 +147,8 @@ func (r *ran) outcome(seen rewrite.StreamState, st supervise.Status, plan rewrit
 	return o
 }
 
-// mostForgotten is how many resumes in a row a binary has not made when it counts as one that does
-// not resume.
+// mostForgotten is the number of resumes in a row without the session's history after which a binary
+// counts as unable to resume.
 const mostForgotten = 2
 
 // noteNoResume records that a binary does not know the resume option, or has not loaded the

@@ -138,7 +138,7 @@ func (b *sharedBook) decides() bool {
 }
 
 // named keeps the call's session here if it is of no use to others. Other roles end a role's
-// sessions, and find those of a store only by their task.
+// sessions, and find a store's sessions only by their task.
 func (b *sharedBook) named(r *ledger.Call) { b.here = r.Never || r.Task == "" && r.Role != "" }
 
 func (b *sharedBook) key() prompt.Key {

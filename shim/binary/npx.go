@@ -57,8 +57,8 @@ func isScript(args []string) bool {
 	return len(args) == 2 && args[0] == "-c" || len(args) == 3 && args[0] == "-c" && args[1] == "--"
 }
 
-// Options of npx with a value: of a package, of a command for the shell, and the usual others. The
-// value of one that is not here is taken for the command: then the call is left alone.
+// Options of npx with a value: a package, a command for the shell, and the usual others. The value of
+// any other option is taken for the command: then the call is left alone.
 var (
 	npxPackage = []string{"--package", "-p"}
 	npxCall    = []string{"--call", "-c"}
@@ -138,8 +138,8 @@ func projectConfigs(dir string) (files []string) {
 	return files
 }
 
-// asksShell reports whether npx starts the command with the shell that is set. Before npm 8.18 it did not, so that the tool, and what
-// it runs, would have got the variable.
+// asksShell reports whether npx starts the command with the shell that is set. Before npm 8.18
+// it did not: the tool, and the programs that it runs, would have got the variable.
 func (s *Search) asksShell() bool {
 	npx, err := s.Program()
 	version := npx.Version()

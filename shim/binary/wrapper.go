@@ -110,13 +110,14 @@ func passesArguments(text []byte) bool {
 	})
 }
 
-// becomesTool reports whether a script that reaches this line ends with it: no subshell does what exec does, nor part of a pipeline.
+// becomesTool reports whether a script that reaches this line becomes the tool: an exec in a subshell
+// or in a pipeline does not end the script.
 func becomesTool(line []byte) bool {
 	exec := becomes().FindSubmatch(line)
 	return exec != nil && !passesOn().Match(exec[1]) && bytes.Count(exec[1], []byte("(")) <= bytes.Count(exec[1], []byte(")"))
 }
 
-// starts matches what starts another program in scripts of other languages.
+// starts matches the functions that start a program in scripts of other languages.
 var starts = pattern(`\b(exec\w*|spawn\w*|posix_spawn\w*|system|popen|subprocess|child_process|fork)\b`)
 
 // Scripts in other languages. The arguments begin at argv[1], with node at argv[2].

@@ -15,7 +15,7 @@ import (
 )
 
 // Limits, in bytes, for reading a file that the working directory or the caller can choose, and
-// for one that the tool itself keeps in the user's home.
+// for the tool's own files in the user's home.
 const (
 	MaxSettings = 1 << 20
 	MaxOwnState = 16 << 20
@@ -91,7 +91,7 @@ func Matches(pattern string) []string {
 
 // StartingWith returns the paths in a directory with names that have a prefix.
 func StartingWith(dir, prefix string) (paths []string) {
-	entries, _ := os.ReadDir(dir) // what cannot be read has none
+	entries, _ := os.ReadDir(dir) // a directory that cannot be read has none
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), prefix) {
 			paths = append(paths, filepath.Join(dir, entry.Name()))

@@ -1,4 +1,5 @@
-// Package front is what must act before Go does, or beside it, and therefore is C.
+// Package front has the parts of the shim that act before the Go runtime, or beside it, and are C
+// therefore.
 //
 // exec.c becomes the real binary for a call that is certainly not managed, before the Go runtime starts, and finds that binary for Go as
 // well. inherit.c records the caller's ignored and blocked signals and closed descriptors before the runtime changes it. The rest of the

@@ -20,8 +20,8 @@ import (
 // the ignored, blocked and pending ones in hex, the path and the tool's arguments.
 const StartName = C.REPRISE_START
 
-// Signals returns the signals that the caller ignores, those that it blocks, and those of them that have arrived before Handle.
-// Bit 0 is signal 1.
+// Signals returns three sets of signals: the caller ignores them, it blocks them, or it blocks them and
+// they have arrived before Handle. Bit 0 is signal 1.
 func Signals() (ignored, blocked, pending uint64) {
 	var i, b, p C.ulonglong
 	C.inherit_signals(&i, &b, &p)

@@ -28,8 +28,8 @@ var errDirty = errors.New("a repository within has changes")
 //
 // It changes nothing in the repository, except that git can renew the times of objects to keep
 // them. It runs git as scratch.go describes. Line ends are converted as the attributes in the work
-// tree say, not as core.autocrlf does. A file that a filter turns into what git stores, as git-lfs
-// does, counts with its own content once it is changed. So does a changed file that the index marks
+// tree say, not as core.autocrlf does. A file that passes through a filter, such as git-lfs,
+// counts with its own content once it is changed. So does a changed file that the index marks
 // as unchanged or as left out.
 func Tree(dir string, environ []string) string {
 	repo, err := Find(dir)

@@ -14,7 +14,7 @@ import (
 // maxCopied is the size, in bytes, of the largest session that is copied.
 const maxCopied = 64 << 20
 
-// halfCopy begins the names of copies that are being written. One that is older than maxHalfCopy
+// halfCopy begins the names of copies that are being written. An older one than maxHalfCopy
 // was left by a killed call.
 const (
 	halfCopy    = ".reprise-copy-"

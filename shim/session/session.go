@@ -58,7 +58,7 @@ func (f Files) Has(id string) bool {
 	})
 }
 
-// sessionFiles returns those of several files of one session that are no orphans.
+// sessionFiles returns the files of one session without the orphans.
 func sessionFiles(tool rewrite.Tool, matches []string) []string {
 	if len(matches) < 2 {
 		return matches

@@ -68,7 +68,7 @@ func (a *Attempt) Undelivered() error { return a.stdout.failed }
 // Close ends the process that watches for signals to the whole group. It is called once the run's end is recorded.
 func (a *Attempt) Close() { a.process.witness.Close() }
 
-// A runState says what happens to the tool's output.
+// A runState is the state of the gate.
 type runState int
 
 const (
@@ -288,7 +288,7 @@ func (a *Attempt) named() bool {
 }
 
 // updateGate pins the session's ID once it is known. While output is held, it ends a run that
-// refuses the plan, and opens the gate for one that has accepted it.
+// refuses the plan, and opens the gate once the plan is accepted.
 func (a *Attempt) updateGate() {
 	if a.named() {
 		a.pin(a.Stream.Seen().ID)
@@ -453,8 +453,8 @@ func (a *Attempt) checkStderr() {
 	}
 }
 
-// checkEnd looks for a refusal in the end of a run whose output is still held. A run that was told to
-// end has refused nothing.
+// checkEnd looks for a refusal in the end of a run, if the output is still held. A run that was told
+// to end has refused nothing.
 func (a *Attempt) checkEnd() {
 	switch {
 	case a.Stopped != 0:

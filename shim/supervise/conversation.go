@@ -165,7 +165,7 @@ func (t *Conversation) ForRun(plan rewrite.Plan) (Input, error) {
 	return Input{File: r, Talk: talk}, nil
 }
 
-// Again has nothing to prepare: what another run needs is in frames.
+// Again has nothing to prepare: frames has the input of another run.
 func (t *Conversation) Again([]byte) {}
 
 var errConsumed = errors.New("a run has consumed of stdin")
@@ -212,13 +212,13 @@ func (t *Conversation) begin() {
 	}
 }
 
-// settle drops what only another run would need: there will be none.
+// settle drops the frames that are kept for another run: there will be none.
 func (t *Conversation) settle() {
 	t.keeping, t.frames, t.kept = false, nil, 0
 }
 
-// answer returns what to send the tool for a caller's answer. It is nil if the answer belongs to a
-// request that only an earlier run has made.
+// answer returns the frame for the tool that has a caller's answer, nil if the answer belongs to a
+// request of an earlier run only.
 func (t *Conversation) answer(f rewrite.Frame) []byte {
 	for _, k := range t.asks {
 		switch {

@@ -24,7 +24,7 @@ type Dialogue struct {
 	closed  bool // the caller has closed its end, and the tool's stdin is closed
 
 	Unlike  bool   // the caller has changed the session by more than messages
-	merged  bool   // some result was not that of exactly one message
+	merged  bool   // some result answers no message, or several
 	over    bool   // the turns are over
 	passing []byte // frames of the present piece that pass the gate
 	turns   []Turn

@@ -154,7 +154,7 @@ func (p *process) signal(sig os.Signal) {
 }
 
 // end ends the tool and its descendants, by SIGTERM and two seconds later by SIGKILL. A refused
-// run must not go on working beside the one that replaces it.
+// run must not go on working beside the fresh one.
 func (p *process) end() {
 	const patience = 2 * time.Second
 	below := descendants(p.pid)

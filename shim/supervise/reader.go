@@ -117,8 +117,8 @@ func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
 // terminalHolds is more than the unread bytes that a terminal can hold.
 const terminalHolds = 1 << 20
 
-// waiting returns how many bytes can be read now. A terminal does not report that: for one that has
-// any, it returns more than there can be.
+// waiting returns how many bytes can be read now. A terminal does not report a number:
+// if it has any byte to read, waiting returns more than it can hold.
 func (t *tap) waiting() (n int) {
 	withFD(t.ours, func(fd int) {
 		ask := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}

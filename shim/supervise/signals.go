@@ -51,7 +51,7 @@ type Inbox struct {
 	waiting  []os.Signal
 }
 
-// NewInbox returns one that does not catch signals yet.
+// NewInbox returns an inbox that does not catch signals yet.
 func NewInbox() *Inbox {
 	return &Inbox{arrived: make(chan struct{}, 1), children: make(chan struct{}, 1), Ending: make(chan struct{})}
 }

@@ -57,7 +57,7 @@ func Set(environ []string, name, value string) []string {
 // Own returns the value of a variable for finding reprise's own files. A caller can give a tool
 // another HOME. Configuration, ledger and log are then still those of the account, if reprise
 // has been used there. For root they are so in another user's home too, where a file of root would
-// shut the user out, unless reprise has been used in that one. Variables that name a file's place
+// shut the user out, unless reprise has been used there. Variables that name a file's place
 // explicitly are not changed.
 func Own(environ []string, accountHome, name string) string {
 	value := Get(environ, name)

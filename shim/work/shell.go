@@ -111,8 +111,8 @@ func (p *Project) ranBeside(r *commandRun) bool {
 // change it.
 var Timeout = 300 * time.Millisecond
 
-// projectFiles returns the regular files of the project with their times. Those that git ignores,
-// hidden ones and those of the tool's home do not count: tools and callers keep their own state
+// projectFiles returns the regular files of the project with their times. Ignored files,
+// hidden files and the tool's home do not count: tools and callers keep their own state
 // there.
 func (p *Project) projectFiles(root string) []leftFile {
 	if p.files != nil {

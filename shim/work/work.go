@@ -35,7 +35,7 @@ type leftFile struct {
 	Run    *commandRun `json:"run,omitempty"`
 }
 
-// A leftState is what stat shows of a file.
+// A leftState is a file's state as stat shows it.
 type leftState struct {
 	Absent bool  `json:"absent,omitempty"`
 	Size   int64 `json:"size,omitempty"`
@@ -155,7 +155,7 @@ func isLeftPath(path string) bool {
 func (p *Project) Gone(left, head, now string) bool {
 	files, root := decodeLeft(left), p.Root()
 	touched := func(f leftFile) bool {
-		state, _ := stateOf(filepath.Join(root, f.Path)) // that of no file at all if it is not a regular one
+		state, _ := stateOf(filepath.Join(root, f.Path)) // an irregular file has no state
 		return state != f.leftState
 	}
 	if !slices.ContainsFunc(files, touched) {
@@ -188,7 +188,7 @@ func (p *Project) Gone(left, head, now string) bool {
 	return lost && !kept
 }
 
-// A fate says what became of a file that a session had changed.
+// A fate is the change of a file since a session has changed it.
 type fate int
 
 const (
@@ -198,8 +198,8 @@ const (
 	changed // other than in the commit
 )
 
-// fate compares a file with what the session left, and with its ID in the commit of that time, ""
-// if it was not in that.
+// fate compares a file with its state as the session left it, and with its ID in the commit of that
+// time, "" if the commit lacks it.
 func (p *Project) fate(root string, f leftFile, id string) fate {
 	content, err := disk.Read(filepath.Join(root, f.Path), maxLeftBytes)
 	absent := disk.IsAbsent(err)
@@ -244,7 +244,7 @@ func (p *Project) committed(head string, files []leftFile) (map[string]string, e
 	return ids, nil
 }
 
-// committedSince returns those of some files that commits since then have changed.
+// committedSince returns the files that commits since then have changed.
 func (p *Project) committedSince(head, now string, files []leftFile) ([]string, error) {
 	if now == head {
 		return nil, nil
