@@ -296,7 +296,7 @@ func (r *ran) sweepOrphans() (after func()) {
 	nothing := func() {}
 	switch {
 	case id == "" && observed:
-		// If the caller has asked for the latest session, only the run shows its ID.
+		// If the caller has asked for the latest session, only the run shows the ID.
 		return func() {
 			if sweep := r.sessions().Sweeper(r.Stream.Seen().ID); sweep != nil {
 				sweep()

@@ -151,7 +151,7 @@ const (
 	roleUnknown
 )
 
-// role returns the part of a process in a call, and its name: the script's name if it is an
+// role returns the part of a process in a call, and the name: the script's if it is an
 // interpreter.
 func (t *processTable) role(p processStat) (callerRole, string) {
 	name := programName(p.command)
