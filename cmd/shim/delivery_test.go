@@ -366,15 +366,7 @@ func TestTheAnswerWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := shimmed(t, script, "-p", "hi")
-			r, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			cmd.Stdout = w
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			w.Close()
+			r := startPiped(t, cmd)
 			waitUp(t, cmd)
 			time.Sleep(5 * time.Second)
 			got, err := io.ReadAll(r)
@@ -422,15 +414,7 @@ func TestTerminatedAfterTheGate(t *testing.T) {
 func TestTheToolLearnsThatTheCallerHasGone(t *testing.T) {
 	cmd := shimmed(t, `trap '' PIPE; echo '{}'; until [ -e go ]; do sleep 0.02; done; echo '{}' || exit 77`,
 		"-p", "hi", "--output-format", "stream-json", "--verbose")
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stdout = w
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	w.Close()
+	r := startPiped(t, cmd)
 	if _, err := r.Read(make([]byte, 10)); err != nil {
 		t.Fatal(err)
 	}
@@ -544,19 +528,12 @@ func TestSlowlyReadAfterASignal(t *testing.T) {
 					t.Parallel()
 					cmd := shimmed(t, fmt.Sprintf(script, exit), append([]string{"-p", "hi"}, args...)...)
 					cmd.Env = append(cmd.Env, "BEGIN="+claudeBegins, "ID="+voiceID)
-					r, w, err := os.Pipe()
-					if err != nil {
-						t.Fatal(err)
-					}
-					cmd.Stdout = w
-					if err := cmd.Start(); err != nil {
-						t.Fatal(err)
-					}
-					w.Close()
+					r := startPiped(t, cmd)
 					waitUp(t, cmd)
 					if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 						t.Fatal(err)
 					}
+					var err error
 					total, pause := 0, 30*time.Millisecond
 					if late {
 						time.Sleep(time.Second)

@@ -50,6 +50,21 @@ func shimmed(t *testing.T, script string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// startPiped starts a call with a pipe as stdout, and returns the end to read from.
+func startPiped(t *testing.T, cmd *exec.Cmd) *os.File {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // ended returns the wait status of a call.
 func ended(t *testing.T, cmd *exec.Cmd) syscall.WaitStatus {
 	t.Helper()
@@ -162,15 +177,7 @@ func TestTheToolDiesWithUs(t *testing.T) {
 func TestClosedStdout(t *testing.T) {
 	cmd := shimmed(t, `while :; do echo '{"type":"x"}'; done`, "-p", "hi", "--output-format",
 		"stream-json")
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stdout = w
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	w.Close()
+	r := startPiped(t, cmd)
 	if _, err := bufio.NewReader(r).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
