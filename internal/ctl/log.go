@@ -88,10 +88,6 @@ func showCall(a *app.App, r view.Reporter, i ledger.Record, asJSON bool) error {
 	if asJSON {
 		return a.Stdout.PrintJSON(newCallLine(r, i))
 	}
-	t := view.NewFoldedTable("FIELD", "VALUE")
-	for _, f := range why.Fields(a, r, i) {
-		t.Add(view.TextCell(f.Name).As(view.Dim), f.Cell)
-	}
-	t.Print(a.Stdout)
+	why.Facts(a, r, i).Print(a.Stdout)
 	return nil
 }

@@ -141,23 +141,27 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter,
 		// the configuration is history once the mistake is mended
 		return p.Reason == reason.AddedRefused || p.Reason == reason.ConfigMistake && wrong == ""
 	})
-	broken := func(kind, says string) {
-		o.broken = append(o.broken, warning{Kind: kind, Says: says, Command: "shimctl doctor",
-			urgency: 1})
-	}
-	if wrong != "" {
-		broken("configuration", wrong)
-	}
-	if here := a.PassedHere(); here != "" {
-		broken("shell", here)
-	}
-	if err := l.CheckWritable(); err != nil && !errors.Is(err, ledger.ErrLocked) {
-		broken("ledger", "every call is passed through: "+a.TildeIn(err.Error()))
-	}
+	o.broken = brokenWarnings(a, l, wrong)
 	o.warnings = slices.Concat(versions, untestedWarnings(a, cfg, o.chains),
 		contextWarnings(cfg, o.chains), cacheWarnings(cached, hour), decisionWarnings(o.decisions),
 		priceWarnings(a, o.bill))
 	return o, nil
+}
+
+// brokenWarnings returns the reasons why no call is managed; wrong is the configuration's.
+func brokenWarnings(a *app.App, l *ledger.Ledger, wrong string) (found []warning) {
+	ledgers := ""
+	if err := l.CheckWritable(); err != nil && !errors.Is(err, ledger.ErrLocked) {
+		ledgers = "every call is passed through: " + a.TildeIn(err.Error())
+	}
+	for _, w := range []warning{{Kind: "configuration", Says: wrong},
+		{Kind: "shell", Says: a.PassedHere()}, {Kind: "ledger", Says: ledgers}} {
+		if w.Says != "" {
+			w.Command, w.urgency = "shimctl doctor", 1
+			found = append(found, w)
+		}
+	}
+	return found
 }
 
 // sums returns the cost of the selected calls, and the saving.

@@ -19,16 +19,40 @@ const maxPromptLine = 4 << 20
 // The file formats are those of claude 2.1.329, codex 0.169.0, copilot 1.0.102, droid 0.225.2,
 // gemini 0.61.0 and qwen 0.24.4; testdata/sessions contains one file of each but droid's.
 
-// marks are what each line with a prompt contains. The other tools' prompts are not read.
-var marks = map[string]string{
-	"claude": `"type":"user"`, "codex": `"UserMessage"`, "copilot": `"user.message"`,
-	"droid": `"message"`, "gemini": `"type":"user"`, "qwen": `"type":"user"`,
+// A format is how a tool writes a message of its caller.
+type format struct {
+	mark   string // in each such line
+	prompt func(line) (content json.RawMessage, ok bool)
+}
+
+// formats are those of the tools with prompts that are read.
+var formats = map[string]format{
+	"claude": {`"type":"user"`, func(l line) (json.RawMessage, bool) {
+		return l.Message.Content, l.Type == "user" && !l.IsMeta && !l.Sidechain
+	}},
+	"codex": {`"UserMessage"`, func(l line) (json.RawMessage, bool) {
+		return l.Payload.Item.Content, l.Payload.Item.Type == "UserMessage"
+	}},
+	"copilot": {`"user.message"`, func(l line) (json.RawMessage, bool) {
+		return l.Data.Content, l.Type == "user.message" && l.Data.Parent == ""
+	}},
+	"droid": {`"message"`, func(l line) (json.RawMessage, bool) {
+		return l.Message.Content, l.Type == "message" && l.Message.Role == "user" &&
+			!strings.HasPrefix(l.ID, "context-")
+	}},
+	"gemini": {`"type":"user"`, func(l line) (json.RawMessage, bool) {
+		return l.Content, l.Type == "user"
+	}},
+	"qwen": {`"type":"user"`, func(l line) (json.RawMessage, bool) {
+		return l.Message.Parts, l.Type == "user" &&
+			(l.Provenance == "" || l.Provenance == "real_user")
+	}},
 }
 
 // FirstPrompt returns the first prompt of the session in a tool's file, "" if the file contains
 // none that can be read.
 func FirstPrompt(tool, path string) (string, error) {
-	mark, ok := marks[tool]
+	format, ok := formats[tool]
 	if !ok || path == "" {
 		return "", nil
 	}
@@ -44,12 +68,14 @@ func FirstPrompt(tool, path string) (string, error) {
 	lines.Buffer(nil, maxPromptLine)
 	for lines.Scan() {
 		var l line
-		if bytes.Contains(lines.Bytes(), []byte(mark)) {
+		if bytes.Contains(lines.Bytes(), []byte(format.mark)) {
 			// a field of another type in this tool's lines is left out
 			_ = json.Unmarshal(lines.Bytes(), &l)
 		}
-		if text := contentText(l.prompt(tool)); text != "" {
-			return text, nil
+		if content, ok := format.prompt(l); ok {
+			if text := contentText(content); text != "" {
+				return text, nil
+			}
 		}
 	}
 	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
@@ -78,26 +104,6 @@ type line struct {
 		Content json.RawMessage
 		Parent  string `json:"parentToolCallId"`
 	}
-}
-
-// prompt returns the content of a message by the tool's caller, nil of another line.
-func (l line) prompt(tool string) json.RawMessage {
-	switch {
-	case tool == "claude" && l.Type == "user" && !l.IsMeta && !l.Sidechain:
-		return l.Message.Content
-	case tool == "codex" && l.Payload.Item.Type == "UserMessage":
-		return l.Payload.Item.Content
-	case tool == "copilot" && l.Type == "user.message" && l.Data.Parent == "":
-		return l.Data.Content
-	case tool == "droid" && l.Type == "message" && l.Message.Role == "user" &&
-		!strings.HasPrefix(l.ID, "context-"):
-		return l.Message.Content
-	case tool == "gemini" && l.Type == "user":
-		return l.Content
-	case tool == "qwen" && l.Type == "user" && (l.Provenance == "" || l.Provenance == "real_user"):
-		return l.Message.Parts
-	}
-	return nil
 }
 
 // contentText returns the text of a message: a string, or parts that are texts.

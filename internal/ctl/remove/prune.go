@@ -90,25 +90,8 @@ func runPrune(a *app.App, chain string, f pruneFlags, given *pflag.FlagSet) erro
 	if err != nil {
 		return err
 	}
-	carryOut := func(dry bool) (r PruneReport, err error) {
-		r = PruneReport{Schema: "shimctl.prune/1", DryRun: dry, Sessions: []prunedSession{}}
-		l, err := a.OpenLedger()
-		if errors.Is(err, fs.ErrNotExist) && chain == "" {
-			return r, nil
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			l, err = a.OpenOrEmpty()
-		}
-		if err != nil {
-			return r, err
-		}
-		defer l.Close()
-		if chain != "" {
-			return r, r.pruneChains(a, l, chain)
-		}
-		return r, r.pruneOld(a, l, policy, f.keepHistory)
-	}
-	r, err := carryOut(!f.Yes || f.Dry)
+	p := pruning{chain, policy, f.keepHistory}
+	r, err := p.carryOut(a, !f.Yes || f.Dry)
 	if err != nil {
 		return err
 	}
@@ -121,7 +104,7 @@ func runPrune(a *app.App, chain string, f pruneFlags, given *pflag.FlagSet) erro
 		if _, err := a.Agreed("remove this", f.Consent); err != nil {
 			return err
 		}
-		if r, err = carryOut(false); err != nil {
+		if r, err = p.carryOut(a, false); err != nil {
 			return err
 		}
 		printPruneSum(a, r)
@@ -131,6 +114,34 @@ func runPrune(a *app.App, chain string, f pruneFlags, given *pflag.FlagSet) erro
 			view.Count(r.Failed, "session"))
 	}
 	return err
+}
+
+// A pruning names the sessions to remove: a chain's, or those that the policy does not keep.
+type pruning struct {
+	chain   string
+	policy  prune.Retention
+	history time.Duration // of chains and calls in the ledger, 0 for all
+}
+
+func (p pruning) carryOut(a *app.App, dry bool) (r PruneReport, err error) {
+	r = PruneReport{Schema: "shimctl.prune/1", DryRun: dry, Sessions: []prunedSession{}}
+	l, err := a.OpenLedger()
+	if errors.Is(err, fs.ErrNotExist) {
+		if p.chain == "" {
+			return r, nil
+		}
+		l, err = a.OpenOrEmpty()
+	}
+	if err != nil {
+		return r, err
+	}
+	defer l.Close()
+	if p.chain != "" {
+		err = r.pruneChains(a, l, p.chain)
+	} else {
+		err = r.pruneOld(a, l, p)
+	}
+	return r, err
 }
 
 func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.Retention, error) {
@@ -158,15 +169,14 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.R
 func inMillis(d time.Duration) decide.Millis { return decide.Millis(d.Milliseconds()) }
 
 // pruneOld removes the sessions that the policy does not keep.
-func (r *PruneReport) pruneOld(a *app.App, l *ledger.Ledger, policy prune.Retention,
-	history time.Duration) error {
+func (r *PruneReport) pruneOld(a *app.App, l *ledger.Ledger, p pruning) error {
 	sessions, err := l.SessionFiles(0)
 	if err != nil {
 		return err
 	}
 	var finder sessionfile.Finder
 	found := map[int64]*sessionfile.Files{} // by session
-	for _, v := range prune.Apply(decide.MillisOf(a.Now), sessions, policy,
+	for _, v := range prune.Apply(decide.MillisOf(a.Now), sessions, p.policy,
 		func(s ledger.SessionFile) prune.Reason {
 			files, why := finder.Find(s)
 			if why == "" && s.Copied && files.Named() {
@@ -177,8 +187,8 @@ func (r *PruneReport) pruneOld(a *app.App, l *ledger.Ledger, policy prune.Retent
 		}) {
 		r.add(l, v, found[v.ID])
 	}
-	if history > 0 {
-		r.Chains, r.Calls, err = l.DropBefore(decide.MillisOf(a.Now.Add(-history)), r.DryRun)
+	if p.history > 0 {
+		r.Chains, r.Calls, err = l.DropBefore(decide.MillisOf(a.Now.Add(-p.history)), r.DryRun)
 	}
 	return err
 }

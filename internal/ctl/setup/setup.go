@@ -129,8 +129,7 @@ func carryOut(a *app.App, flags setupFlags, r Report) (err error) {
 	if !flags.JSON {
 		show(a, r, flags.undo)
 	}
-	changes := len(r.Changes)+len(r.NewShims) > 0
-	if changes && !(flags.JSON && flags.Dry) {
+	if r.isNeeded() && !(flags.JSON && flags.Dry) {
 		if r.Written, err = a.Agreed(r.question(), flags.Consent); r.Written {
 			err = r.write(a, !flags.JSON)
 		}
@@ -143,11 +142,17 @@ func carryOut(a *app.App, flags setupFlags, r Report) (err error) {
 	} else if r.Written && !flags.undo {
 		a.Stdout.Sentences("NOT COVERED", view.Plain, notCovered)
 	}
-	if err == nil && !flags.Dry && (changes && !r.Written || len(r.Checks) > 0) {
+	if err == nil && !flags.Dry && r.hasFindings() {
 		err = app.ErrFindings
 	}
 	return err
 }
+
+// isNeeded reports whether there is anything to change.
+func (r *Report) isNeeded() bool { return len(r.Changes)+len(r.NewShims) > 0 }
+
+// hasFindings reports whether a change is left, or a shim is hidden.
+func (r *Report) hasFindings() bool { return r.isNeeded() && !r.Written || len(r.Checks) > 0 }
 
 // question says in short which changes are to be made.
 func (r *Report) question() string {
@@ -198,7 +203,7 @@ func show(a *app.App, r Report, undo bool) {
 			a.Stdout.Changed("+", view.Good, c.Line)
 		}
 	}
-	if len(r.Changes)+len(r.NewShims) == 0 {
+	if !r.isNeeded() {
 		a.Stderr.Notice("there is nothing to change")
 	}
 	if len(r.Checks) > 0 {

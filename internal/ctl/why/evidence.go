@@ -45,111 +45,127 @@ func readWhyFacts(l *ledger.Ledger, i ledger.Record) (f whyFacts, err error) {
 		}
 	}
 	calls, err := history.LatestCalls(l, its)
-	if err != nil {
-		return f, err
-	}
-	if f.hour, err = history.HourRows(l, its.Filter); err != nil {
-		return f, err
-	}
 	for n := range calls {
-		c := &calls[n]
-		if c.ID >= i.ID {
-			continue
-		}
-		f.last = cmp.Or(f.last, c)
-		if endedSo(i.Reason, *c) {
-			f.ended = cmp.Or(f.ended, c)
-		}
-		if c.Outcome != "" && c.Outcome != "ok" {
-			f.failed++
-		}
-		if c.Outcome == "" || c.Started+decide.Millis(c.Duration.Int64) > i.Started {
-			f.running = cmp.Or(f.running, c)
+		if calls[n].ID < i.ID {
+			f.addEarlier(&calls[n], i)
 		}
 	}
-	return f, nil
+	if err == nil {
+		f.hour, err = history.HourRows(l, its.Filter)
+	}
+	return f, err
 }
 
-// evidence returns the ledger's facts behind the decision on a call, in sentences, and the main
-// ones among them.
-func evidence(a *app.App, i ledger.Record, f whyFacts) (said, main []string) {
-	said = []string{}
-	say := func(format string, values ...any) {
-		said = append(said, fmt.Sprintf(format, values...))
+// addEarlier adds a call c that the chain had before call i. Later calls are added first.
+func (f *whyFacts) addEarlier(c *ledger.Record, i ledger.Record) {
+	f.last = cmp.Or(f.last, c)
+	if endedSo(i.Reason, *c) {
+		f.ended = cmp.Or(f.ended, c)
 	}
-	stress := func(format string, values ...any) {
-		say(format, values...)
-		main = append(main, said[len(said)-1])
+	if c.Outcome != "" && c.Outcome != "ok" {
+		f.failed++
 	}
-	proof := i.Proof
+	if c.Outcome == "" || c.Started+decide.Millis(c.Duration.Int64) > i.Started {
+		f.running = cmp.Or(f.running, c)
+	}
+}
+
+// A statement is the ledger's facts behind the decision on a call, in sentences, and the main ones
+// among them.
+type statement struct{ all, main []string }
+
+func (s *statement) say(format string, values ...any) {
+	s.all = append(s.all, fmt.Sprintf(format, values...))
+}
+
+func (s *statement) stress(format string, values ...any) {
+	s.say(format, values...)
+	s.main = append(s.main, s.all[len(s.all)-1])
+}
+
+// evidence returns the facts behind the decision on a call.
+func evidence(a *app.App, i ledger.Record, f whyFacts) statement {
+	s := statement{all: []string{}}
+	s.proof(i, f.chain.Task)
+	if i.Unshared != "" {
+		s.say("Other machines cannot go on with it: %s.", i.Unshared)
+	}
+	if i.Detail != "" {
+		s.stress("More exactly: %s (%s).", view.MeaningOf(i.Detail), i.Detail)
+	}
+	if changed := i.Changed; len(changed) > 0 {
+		s.stress("What changed: %s.", strings.Join(changed, ", "))
+	}
+	if i.FellBack == "" && f.before != nil {
+		s.limits(a, i, f)
+	}
+	s.earlierCalls(i, f)
+	if i.Rule != "" {
+		s.say("Rule %s matched.", i.Rule)
+	}
+	for _, r := range f.hour {
+		if missed := MissedWords(r); missed != "" {
+			s.all = append(s.all, view.Sentence(missed))
+		}
+	}
+	if i.Mode.Continues() {
+		s.say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes,
+			i.WholeReason))
+	}
+	return s
+}
+
+// proof states what shows, or fails to show, that the call continues the session's work.
+func (s *statement) proof(i ledger.Record, task string) {
+	proof, sentences := i.Proof, i.Proof.Sentences()
 	proof.Caller = "" // that one program made both calls is alone no proof
 	switch {
 	case i.FellBack != "":
-		say("It was to be resumed because %s (%s).", view.MeaningOf(i.Reason), i.Reason)
-	case i.Reason == reason.NoEvidence && len(i.Proof.Sentences()) > 0:
-		say("This is known, and does not suffice:")
-	case !i.Mode.Continues() || f.chain.Task != "":
+		s.say("It was to be resumed because %s (%s).", view.MeaningOf(i.Reason), i.Reason)
+	case i.Reason == reason.NoEvidence && len(sentences) > 0:
+		s.say("This is known, and does not suffice:")
+	case !i.Mode.Continues() || task != "":
 	case proof != decide.Proof{}:
-		say("Its task has no name, but this shows that it continues the session's work:")
+		s.say("Its task has no name, but this shows that it continues the session's work:")
 	case i.Reason == reason.Extends:
-		say("Its task has no name, but it repeats the session's prompt, and unnamed was " +
+		s.say("Its task has no name, but it repeats the session's prompt, and unnamed was " +
 			"\"extends\".")
 	}
-	for _, fact := range i.Proof.Sentences() {
-		said = append(said, view.Sentence(fact))
+	for _, fact := range sentences {
+		s.all = append(s.all, view.Sentence(fact))
 	}
 	switch {
 	case i.Reason != reason.NoEvidence:
 	case proof != decide.Proof{} && i.Proof.Caller == "":
-		stress("Both calls were typed by hand, or made by two runs of a program: made by one " +
+		s.stress("Both calls were typed by hand, or made by two runs of a program: made by one " +
 			"run of a script, they count as one job.")
 	case i.Proof.Caller != "":
-		stress("The session changed no file that still lies as it left it, and the prompt shows " +
-			"neither its answer nor a log of its work.")
+		s.stress("The session changed no file that still lies as it left it, and the prompt " +
+			"shows neither its answer nor a log of its work.")
 	}
-	if i.Unshared != "" {
-		say("Other machines cannot go on with it: %s.", i.Unshared)
-	}
-	if i.Detail != "" {
-		stress("More exactly: %s (%s).", view.MeaningOf(i.Detail), i.Detail)
-	}
-	if changed := i.Changed; len(changed) > 0 {
-		stress("What changed: %s.", strings.Join(changed, ", "))
-	}
-	if i.FellBack == "" && f.before != nil {
-		for _, fact := range sessionEvidence(a, i, f) {
-			stress("%s", fact)
-		}
-	}
+}
+
+// earlierCalls states how the chain's calls before it ended that the decision depends on.
+func (s *statement) earlierCalls(i ledger.Record, f whyFacts) {
 	switch {
 	case i.Reason == reason.Leased && f.running != nil:
-		stress("Call %d was running.", f.running.ID)
+		s.stress("Call %d was running.", f.running.ID)
 	case f.ended != nil && i.Reason == reason.Unread:
-		stress("Call %d before it is no failed one: %s.", f.ended.ID, endWords(*f.ended))
+		s.stress("Call %d before it is no failed one: %s.", f.ended.ID, endWords(*f.ended))
 	case f.ended != nil:
-		stress("Call %d before it ended badly: %s.", f.ended.ID, endWords(*f.ended))
+		s.stress("Call %d before it ended badly: %s.", f.ended.ID, endWords(*f.ended))
 	}
-	if last := f.last; last != nil && i.Mode.Continues() && last.ResumedFrom == i.ResumedFrom &&
-		last.Outcome != "ok" {
-		how := "ended thus: " + view.OutcomeCell(*last).Human
-		if last.Outcome == "" {
-			how = "is still running"
-		}
-		say("Call %d before it continued the same session, and %s. Nothing of that call is in "+
-			"this one.", last.ID, how)
+	last := f.last
+	if last == nil || !i.Mode.Continues() || last.ResumedFrom != i.ResumedFrom ||
+		last.Outcome == "ok" {
+		return
 	}
-	if i.Rule != "" {
-		say("Rule %s matched.", i.Rule)
+	how := "ended thus: " + view.OutcomeCell(*last).Human
+	if last.Outcome == "" {
+		how = "is still running"
 	}
-	for _, r := range f.hour {
-		if missed := MissedWords(r); missed != "" {
-			said = append(said, view.Sentence(missed))
-		}
-	}
-	if i.Mode.Continues() {
-		say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes, i.WholeReason))
-	}
-	return said, main
+	s.say("Call %d before it continued the same session, and %s. Nothing of that call is in "+
+		"this one.", last.ID, how)
 }
 
 // endOf returns the reason that a call's end is for a later call of the session to be fresh, "" if
@@ -219,34 +235,29 @@ func (f whyFacts) measured(i ledger.Record) Measures {
 		SessionModel(*f.before), f.failed}
 }
 
-// sessionEvidence compares a call with the session that it would have resumed. Limits are those
-// that hold now.
-func sessionEvidence(a *app.App, i ledger.Record, f whyFacts) (said []string) {
+// limits compares a call with the session that it would have resumed, by the present limits.
+func (s *statement) limits(a *app.App, i ledger.Record, f whyFacts) {
 	cfg := a.Configured()
 	policy, m := RulePolicy(cfg, i.Rule), f.measured(i)
-	say := func(format string, values ...any) {
-		said = append(said, fmt.Sprintf(format, values...))
-	}
 	switch i.Reason {
 	case reason.Idle:
 		if m.Idle >= 0 { // it has not been used since
-			say("The session had been idle for %s; ttl is %s now.", view.Duration(m.Idle),
+			s.stress("The session had been idle for %s; ttl is %s now.", view.Duration(m.Idle),
 				view.Duration(policy.TTL))
 		}
 	case reason.TooOld:
-		say("The session had been started %s before; max_age is %s now.", view.Duration(m.Age),
+		s.stress("The session had been started %s before; max_age is %s now.", view.Duration(m.Age),
 			view.Duration(policy.MaxAge))
 	case reason.ContextFull:
 		window, why := contextWindow(m.Context, m.Model)
-		say("The session had used %s of %s tokens of context%s; context_limit is %g now.",
+		s.stress("The session had used %s of %s tokens of context%s; context_limit is %g now.",
 			view.Thousands(m.Context.Used), view.Thousands(window), why, cfg.ContextLimit)
 	case reason.ModelChanged:
-		say("The session was asked for %s, the call asked for %s.", modelWords(f.before.Model),
+		s.stress("The session was asked for %s, the call asked for %s.", modelWords(f.before.Model),
 			modelWords(f.session.Model))
 	case reason.RuntimeChanged:
 		if was, is := f.before.Version, f.session.Version; was != "" && is != "" && was != is {
-			say("The version was %s, and %s afterwards.", was, is)
+			s.stress("The version was %s, and %s afterwards.", was, is)
 		}
 	}
-	return said
 }

@@ -39,67 +39,76 @@ func explainPlan(a *app.App, call []string, asJSON bool) error {
 }
 
 func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
-	t := view.NewFoldedTable("FIELD", "VALUE")
-	show := func(name, value string) {
-		if value != "" {
-			t.Add(view.TextCell(name).As(view.Dim), view.TextCell(value))
-		}
-	}
-	show("decision", fmt.Sprintf("%s: %s", e.Mode, e.Reason))
-	show("meaning", r.Meaning)
-	show("detail", string(e.Detail))
-	show("changed", strings.Join(e.Changed, ", "))
-	show("rule", e.Rule)
-	show("task", e.Task)
-	show("role", view.RoleName(e.Role))
+	f := newFactTable()
+	f.text("decision", fmt.Sprintf("%s: %s", e.Mode, e.Reason))
+	f.text("meaning", r.Meaning)
+	f.text("detail", string(e.Detail))
+	f.text("changed", strings.Join(e.Changed, ", "))
+	f.text("rule", e.Rule)
+	f.text("task", e.Task)
+	f.text("role", view.RoleName(e.Role))
 	if e.Attempt != rewrite.NoAttempt {
-		show("attempt", fmt.Sprint(e.Attempt))
+		f.text("attempt", fmt.Sprint(e.Attempt))
 	}
-	show("unknown option", e.Unknown)
-	show("unmanaged option", e.Unmanaged)
-	show("fault", a.TildeIn(r.Fault))
-	if e.Other != nil {
-		output, becomes := "to a terminal", "managed"
-		if e.Terminal {
-			output = "to a program"
-		}
-		if !e.Other.Managed {
-			becomes = fmt.Sprintf("%s: %s", rewrite.Passthrough, e.Other.Reason)
-		}
-		show(output, becomes)
-	}
-	show("real binary", a.Tilde(cmp.Or(e.Real, "not found")))
+	f.text("unknown option", e.Unknown)
+	f.text("unmanaged option", e.Unmanaged)
+	f.text("fault", a.TildeIn(r.Fault))
+	f.text(otherOutput(e))
+	f.text("real binary", a.Tilde(cmp.Or(e.Real, "not found")))
 	if e.Chain != 0 {
-		show("chain", fmt.Sprintf("c%d", e.Chain))
+		f.text("chain", fmt.Sprintf("c%d", e.Chain))
 	}
-	show("session", e.NativeID)
-	if s := e.Shared; s != nil {
-		shared := fmt.Sprintf("%s: project %s, directory %s, home %s", s.Name, s.Project,
-			s.Directory, s.Home)
-		if s.Scope != "" {
-			shared += ", rule " + s.Scope
-		}
-		show("shared as", shared)
-	}
-	show("not shared", e.Unshared)
-	show("prices", r.Prices)
-	show("warning", r.Warning)
+	f.text("session", e.NativeID)
+	f.text("shared as", sharedWords(e.Shared))
+	f.text("not shared", e.Unshared)
+	f.text("prices", r.Prices)
+	f.text("warning", r.Warning)
 	if n := e.Nearest; n != nil {
-		show("compared with", fmt.Sprintf("the session of chain c%d: %s", n.Chain, n.Relation))
+		f.text("compared with", fmt.Sprintf("the session of chain c%d: %s", n.Chain, n.Relation))
 	}
-	show("shown by", strings.Join(e.Proof.Sentences(), "; "))
-	show("against it", findings(e.Against))
+	f.text("shown by", strings.Join(e.Proof.Sentences(), "; "))
+	f.text("against it", findings(e.Against))
 	if !e.Mode.Continues() {
-		show("what to do", r.Advice)
-		show("setting", r.Setting)
-		show("command", r.Command)
+		f.text("what to do", r.Advice)
+		f.text("setting", r.Setting)
+		f.text("command", r.Command)
 	}
-	t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten),
-		Raw: commandLine(e, strings.Clone)})
+	f.add("runs", view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, strings.Clone)})
 	if e.PromptIn > 0 {
-		show("sends", view.SentWords(int64(e.PromptIn), int64(len(e.Plan.Prompt)), e.Plan.WholeReason))
+		f.text("sends", view.SentWords(int64(e.PromptIn), int64(len(e.Plan.Prompt)),
+			e.Plan.WholeReason))
 	}
-	t.Print(a.Stdout)
+	f.Print(a.Stdout)
+}
+
+// otherOutput returns the other place of the output, and the decision on the call with it there,
+// "" if that makes no difference.
+func otherOutput(e shim.Explanation) (place, decision string) {
+	switch {
+	case e.Other == nil:
+		return "", ""
+	case e.Terminal:
+		place = "to a program"
+	default:
+		place = "to a terminal"
+	}
+	if e.Other.Managed {
+		return place, "managed"
+	}
+	return place, fmt.Sprintf("%s: %s", rewrite.Passthrough, e.Other.Reason)
+}
+
+// sharedWords returns the identity of a session on all machines, "" if it is not shared.
+func sharedWords(s *ledger.Identity) string {
+	if s == nil {
+		return ""
+	}
+	words := fmt.Sprintf("%s: project %s, directory %s, home %s", s.Name, s.Project, s.Directory,
+		s.Home)
+	if s.Scope != "" {
+		words += ", rule " + s.Scope
+	}
+	return words
 }
 
 // pricesWords returns the costs of a resume and of a fresh run of a chain.

@@ -222,58 +222,68 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Record) (*Repo
 		return nil, err
 	}
 	cfg := a.Configured()
-	d := Case{Reason: cmp.Or(i.FellBack, i.Reason), Detail: i.Detail, Made: true, Rule: i.Rule,
-		Task:  facts.chain.Task,
-		Chain: i.Chain, Bytes: facts.session.BaseBytes, End: endOf(i),
-		Continues: i.FellBack == "" && i.Mode.Continues()}
-	switch {
-	case facts.ended != nil:
-		d.Before = facts.ended.ID
-	case d.End != "":
-		d.Before = i.ID
-	}
-	if i.FellBack == "" {
-		d.Measures = facts.measured(i)
-	}
-	if d.HeldOut, err = heldOut(l, i, 1-RulePolicy(cfg, i.Rule).Rollout); err != nil {
+	policy := RulePolicy(cfg, i.Rule)
+	d := facts.made(i)
+	if d.HeldOut, err = heldOut(l, i, 1-policy.Rollout); err != nil {
 		return nil, err
 	}
 	w := newWhy(cfg, d)
-	// the detail says what killed it
+	// the detail names the end of the session
 	if d.Reason == reason.SessionDead && i.FellBack == "" && i.Detail != "" {
 		d.Reason = i.Detail
 		w.AdviceReport = Advise(cfg, d)
 		w.Meaning = view.MeaningOf(i.Reason)
 	}
-	call := r.Call(i)
-	w.Call = &call
-	w.Evidence, w.main = evidence(a, i, facts)
+	call, said := r.Call(i), evidence(a, i, facts)
+	w.Call, w.Evidence, w.main = &call, said.all, said.main
 	if _, wrong := a.Configuration(); wrong != "" {
 		w.main = append(w.main, view.Sentence("now "+wrong))
 		w.Evidence = append(w.Evidence, view.Sentence("now "+wrong))
 	}
-	if key, _, _ := strings.Cut(w.Setting, " = "); config.IsRuled(key) &&
-		RulePolicy(cfg, i.Rule) != cfg.Policy {
+	if key, _, _ := strings.Cut(w.Setting, " = "); config.IsRuled(key) && policy != cfg.Policy {
 		w.rule = fmt.Sprintf("rule %s of ", i.Rule)
 	}
-	if changed := d.Reason == reason.BaseChanged && d.Task == ""; w.Command == reason.NameTask ||
-		changed {
-		p, err := rule.Propose(a, l, i, "")
-		named := rule.NamedBy("")
-		switch {
-		// each run is a job, which does not continue a changed base
-		case err == nil && changed && !p.CapturesTask():
-		case err == nil:
-			w.Command = fmt.Sprintf("shimctl rule add --from %d", i.ID)
-			w.Evidence = append(w.Evidence, "Calls like it can be named by a rule, which the "+
-				"command shows first.")
-		case errors.As(err, &named):
-			w.Set("")
-			w.Advice = "Nothing needs to be done: " + named.Error()
-		}
-	}
+	w.adviseRule(a, l, i, d)
 	w.Text = w.paragraph(decided(a, i, facts))
 	return w, nil
+}
+
+// made returns the case of a call in the ledger.
+func (f whyFacts) made(i ledger.Record) Case {
+	d := Case{Reason: cmp.Or(i.FellBack, i.Reason), Detail: i.Detail, Made: true, Rule: i.Rule,
+		Task: f.chain.Task, Chain: i.Chain, Bytes: f.session.BaseBytes, End: endOf(i),
+		Continues: i.FellBack == "" && i.Mode.Continues()}
+	switch {
+	case f.ended != nil:
+		d.Before = f.ended.ID
+	case d.End != "":
+		d.Before = i.ID
+	}
+	if i.FellBack == "" {
+		d.Measures = f.measured(i)
+	}
+	return d
+}
+
+// adviseRule proposes a rule that names the task, where that would help and one can be made.
+func (w *Report) adviseRule(a *app.App, l *ledger.Ledger, i ledger.Record, d Case) {
+	changed := d.Reason == reason.BaseChanged && d.Task == ""
+	if w.Command != reason.NameTask && !changed {
+		return
+	}
+	p, err := rule.Propose(a, l, i, "")
+	named := rule.NamedBy("")
+	switch {
+	// each run is a job, which does not continue a changed base
+	case err == nil && changed && !p.CapturesTask():
+	case err == nil:
+		w.Command = fmt.Sprintf("shimctl rule add --from %d", i.ID)
+		w.Evidence = append(w.Evidence, "Calls like it can be named by a rule, which the "+
+			"command shows first.")
+	case errors.As(err, &named):
+		w.Set("")
+		w.Advice = "Nothing needs to be done: " + named.Error()
+	}
 }
 
 // heldOut reports whether a call's chain is held out, if such a share of them is.

@@ -127,8 +127,7 @@ func TestWindowWords(t *testing.T) {
 	}
 	f := whyFacts{before: &history.SessionRow{Context: rewrite.Context{Used: 900_000},
 		Answered: "gemini-2.5-pro"}}
-	said := strings.Join(sessionEvidence(silent(), ledger.Record{Reason: reason.ContextFull}, f),
-		"")
+	said := strings.Join(evidence(silent(), ledger.Record{Reason: reason.ContextFull}, f).all, "")
 	if !strings.Contains(said, "of context (the window of gemini-2.5-pro; the tool reports "+
 		"none); context_limit is 0.8 now.") {
 		t.Error(said)
