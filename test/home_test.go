@@ -45,7 +45,7 @@ func newCopied(t *testing.T) copied {
 	return c
 }
 
-// sh runs a script in the copy and returns what it prints.
+// sh runs a script in the copy and returns the output.
 func (c copied) sh(script string) string {
 	c.t.Helper()
 	cmd := exec.Command("bash", "-ec", script)

@@ -264,7 +264,7 @@ func (s *site) refused(code int, problem, hint string, args ...string) {
 	}
 }
 
-// list is what the bin dir holds, hidden files too.
+// list returns the names in the bin dir, hidden files too.
 func (s *site) list() []string {
 	var found []string
 	entries, _ := os.ReadDir(s.bin)
@@ -365,7 +365,7 @@ func (s *site) revise(old, new string) {
 		1))
 }
 
-// progress is what a slow build says twice a minute.
+// progress matches the line that a slow build prints twice a minute.
 var progress = regexp.MustCompile(`(?m)^  compiling .*\n`)
 
 func TestInstallTwiceAndUninstall(t *testing.T) {
@@ -827,7 +827,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Who installs can ignore the signal that ends what shows the progress.
+// A user can ignore the signal that ends the progress display.
 func TestInstallsWithSignalsIgnored(t *testing.T) {
 	s := newSite(t)
 	r := s.runShell("-c", `trap '' TERM; exec "$0" "$1" --bin-dir "$2"`, shell(t),

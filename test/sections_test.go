@@ -102,7 +102,7 @@ finish
 	}
 }
 
-// What the README tells people to run is run.
+// The commands that the README shows are run.
 func TestTheReadmesCommandIsRun(t *testing.T) {
 	const command = "go test -timeout 40m ./...\n"
 	for file, line := range map[string]string{"../README.md": "\n    REPRISE_E2E=sample " + command,

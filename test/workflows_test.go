@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A workflow is what the tests look at of one in GitHub's format.
+// A workflow is the tested part of a workflow in GitHub's format.
 type workflow struct {
 	Permissions any
 	Jobs        map[string]struct {
@@ -65,8 +65,8 @@ func TestActionsArePinned(t *testing.T) {
 	}
 }
 
-// Only what publishes a release can write, and what keeps an issue, into issues. No job runs for
-// hours because something hangs.
+// Only the job that publishes a release can write, and the job that keeps an issue, into issues. No
+// job runs for hours because something hangs.
 func TestWorkflowsMayDoLittle(t *testing.T) {
 	writes := map[string][]string{
 		"release.yml, publish": {"attestations", "contents", "id-token"},

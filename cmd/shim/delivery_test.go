@@ -212,9 +212,9 @@ func (m moment) again() moment {
 	return m
 }
 
-// late is by how much a call can end later than its twin. What comes later is tried again: a busy
-// machine is late as well, but not always. A caller that does not read is waited for unless the
-// tool died of the signal, and one that reads slowly gets what it would not have had without us.
+// late is the time by which a call can end later than its twin. A later call is tried again: a
+// busy machine is late as well, but not always. The shim waits for a caller that does not read,
+// unless the tool died of the signal. A slow reader gets output that it would have lost without us.
 func (l listener) late(died bool) time.Duration {
 	if l == eager || l == deaf && died {
 		return time.Second

@@ -86,7 +86,7 @@ exit=1
 case $mode`, "limit) error 429", "blocked) exit=0 ;;\nlimit) error 429"}, ""},
 }
 
-// rounds are the prompts of a job of n rounds, of which the later ones can be sent as deltas.
+// rounds are the prompts of a job of n rounds. The later ones can be sent as deltas.
 func rounds(n int) (prompts []string) {
 	text := "You are the coder. Remember number 4711.\n\n## Rules\n\n"
 	for i := range 40 {
@@ -161,7 +161,7 @@ func TestShrinkingRequests(t *testing.T) {
 // A playedRound is one call of a job.
 type playedRound struct {
 	shown   string // exit status, stdout and stderr, but for IDs
-	model   string // what the model had when it gave the answer
+	model   string // the content that the model had when it answered
 	resumed bool
 	args    string
 }

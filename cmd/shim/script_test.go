@@ -38,7 +38,7 @@ var update = flag.Bool("update", false, "rewrite the expected output in the scri
 // TestMain lets the test binary be started as shimctl and as each of the shims: it
 // is found on PATH and tells them apart by argv[0], just as when it is installed.
 func TestMain(m *testing.M) {
-	account := os.Getenv("ACCOUNT_HOME") // none but that of a test
+	account := os.Getenv("ACCOUNT_HOME") // none but the account of a test
 	commands := map[string]func(){"shimctl": func() { os.Exit(ctl.Run(account, fleet.Open)) }}
 	for _, name := range rewrite.Names {
 		commands[name] = func() {

@@ -49,7 +49,7 @@ func buildable() (arches []string) {
 	return arches
 }
 
-// A program is one that a release contains. What contains no C needs no C compiler.
+// A program is a program of a release. Without C code it needs no C compiler.
 type program struct {
 	name string
 	c    bool

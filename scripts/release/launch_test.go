@@ -66,7 +66,7 @@ func TestLauncher(t *testing.T) {
 	}
 }
 
-// Without the package for this machine the npm command says what is missing.
+// Without the package for this machine the npm command names the missing package.
 func TestNPMWithoutPrograms(t *testing.T) {
 	needs(t, "node")
 	path := filepath.Join(t.TempDir(), "reprise.js")

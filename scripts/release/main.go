@@ -50,7 +50,7 @@ func (r *release) run(arches string, complete bool) error {
 	return r.build()
 }
 
-// A release is what is built from a checkout.
+// A release is a build of a checkout.
 type release struct {
 	root, out       string
 	arches          []string

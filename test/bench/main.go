@@ -111,7 +111,7 @@ func (b *bench) added(title, name string) cost {
 	return b.costs[title][name].less(b.costs[title]["direct"])
 }
 
-// --- what is measured ---
+// --- measurements ---
 
 // build installs the shims and builds the other programs. The C shim is linked like ours.
 func (b *bench) build() error {

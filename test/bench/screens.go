@@ -40,7 +40,7 @@ func (b *bench) screens() error {
 
 const screenTitle = "a screen"
 
-// slowestScreen returns what the slowest screens took.
+// slowestScreen returns the time of the slowest screens.
 func (b *bench) slowestScreen() (slowest cost) {
 	for _, c := range b.costs[screenTitle] {
 		slowest = cost{max(slowest.wall, c.wall), max(slowest.cpu, c.cpu)}

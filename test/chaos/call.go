@@ -148,7 +148,7 @@ var refusals = map[string][]player.Refusal{
 		player.OtherID, player.Silent},
 }
 
-// newScript generates what the tool does.
+// newScript generates the tool's actions.
 func (w *World) newScript(t *Thread, rng *rand.Rand) player.Script {
 	s := player.Script{Said: []string{"Answer. " + w.text(rng, t.Key, 10+rng.IntN(80))}}
 	for range rng.IntN(3) {

@@ -18,7 +18,7 @@ type talk struct {
 	waits    bool   // for the answer to initialize
 	together bool   // all messages are sent at once
 	requests bool   // interrupts are sent between the messages
-	leaves   string // what the caller does before the end, "" for nothing
+	leaves   string // the caller's action before the end, "" for none
 	hasty    bool   // the next call begins while this one is winding down
 
 	in    io.WriteCloser

@@ -19,7 +19,7 @@ type report struct {
 	sections       []section
 }
 
-// A section matters if a caller or the shim can rely on what it lists.
+// A section matters if a caller or the shim can rely on the listed items.
 type section struct {
 	title   string
 	matters bool

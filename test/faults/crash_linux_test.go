@@ -78,7 +78,7 @@ func killed(name string, round int, prepare, during func(*world)) kind {
 	}}
 }
 
-// settled checks what a killed call has left.
+// settled checks the state that a killed call has left.
 func (w *world) settled(round int, died bool) {
 	l, err := ledger.Open(w.Ledger())
 	if err != nil {

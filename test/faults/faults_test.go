@@ -30,7 +30,7 @@ var (
 
 func TestMain(m *testing.M) { os.Exit(toolbox.Tests{M: m}.Run()) }
 
-// A kind is a kind of fault. try sets it up in a new world, makes calls and reports what was lost.
+// A kind is a kind of fault. try sets it up in a new world, makes calls and reports the losses.
 type kind struct {
 	subject, name string
 	try           func(*world)

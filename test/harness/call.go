@@ -99,7 +99,7 @@ type Result struct {
 	Stdout, Stderr string
 	Exit           int               // -1 after a signal
 	Signal         syscall.Signal    // that ended it, 0 for none
-	Asked          []standin.Request // what the model was sent
+	Asked          []standin.Request // the requests to the model
 	// those in the project afterwards, each with its path and content
 	Files       []string
 	Left        int           // processes that it left behind

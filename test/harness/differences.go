@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A variation is what can differ between two runs of the same call, even without the shim.
+// A variation is a text that can differ between two runs of the same call, even without the shim.
 type variation struct {
 	pattern *regexp.Regexp
 	with    string
 	reason  string
 }
 
-// cursor lists what can differ in where a terminal's cursor is shown.
+// cursor lists the variations in the places where a terminal shows the cursor.
 var cursor = variations([]struct{ pattern, with, reason string }{
 	{`\x1b\[\?25l(\x1b\[\?25h)`, "$1",
 		"claude at a terminal may hide its cursor for a moment before it ends"},

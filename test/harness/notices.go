@@ -1,7 +1,7 @@
 package harness
 
 // A Notice is a call in which a tool complains about its settings, its model or work that it
-// refuses. What it prints and how it exits can depend on its output format.
+// refuses. The output and the exit status can depend on the output format.
 type Notice struct {
 	Prompt      string
 	Options     []string
@@ -27,7 +27,7 @@ const (
 //
 // Notices that depend on the format and are not here: claude's of limits of models, memory,
 // plugins, agents and the sandbox, and of a restricted resume (the stand-in's home has none of
-// these); opencode's of subtasks. These cannot be provoked: what needs an account (claude's
+// these); opencode's of subtasks. These cannot be provoked: notices that need an account (claude's
 // code-mode-opt-in, remote workers, peers, --cloud), qwen's missing authentication (the home has a
 // key), and claude's exit status on a full disk, which is 1 unless the format is stream-json.
 var Notices = map[string]map[string]Notice{

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// rules is what a caller repeats in each round: long enough for a delta to pay off.
+// rules is the text that a caller repeats in each round: long enough for a delta to pay off.
 var rules = func() string {
 	var b strings.Builder
 	for i := range 40 {

@@ -78,7 +78,7 @@ func (in input) feed(ended <-chan struct{}) {
 	}
 }
 
-// close closes what is still open; closing twice is harmless.
+// close closes all that is still open; closing twice is harmless.
 func (in input) close() {
 	for _, f := range []*os.File{in.ours, in.theirs} {
 		if f != nil {
@@ -108,7 +108,7 @@ func socket() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(pair[0]), "socket"), os.NewFile(uintptr(pair[1]), "socket"), nil
 }
 
-// An output collects what a command prints.
+// An output collects the output of a command.
 type output struct {
 	stdout, stderr *collector
 	files          [2]*os.File    // if it prints into files
@@ -117,7 +117,7 @@ type output struct {
 	reads          []func()       // what reads these
 	reading        sync.WaitGroup // until all has been read
 	terminal       *os.File       // nil if there is none
-	screen         *collector     // what it shows
+	screen         *collector     // the text shown
 	shown          sync.WaitGroup
 	begin          time.Time
 }
@@ -183,8 +183,8 @@ func (o *output) pipe(read func(from *os.File)) (theirs *os.File, err error) {
 	return theirs, nil
 }
 
-// read waits until all output has been read, but not for ever: what was left behind can hold it
-// open.
+// read waits until all output has been read, but not forever: a process left behind can hold the
+// pipe open.
 func (o *output) read(patience time.Duration) (whole bool) {
 	done := make(chan struct{})
 	go func() {
@@ -225,7 +225,7 @@ func (o *output) atTerminal(cmd *exec.Cmd, c Call) error {
 	if c.atScreen() && cmd.Stdin == nil && c.From != Shut {
 		cmd.Stdin = theirs
 	}
-	// one that nobody has open any more ends in an error
+	// a terminal that no process has open any more ends in an error
 	o.shown.Go(func() { _, _ = io.Copy(o.screen, ours) })
 	return nil
 }
@@ -267,7 +267,7 @@ func (o *output) close() {
 // result reads everything that was printed, when the command has ended.
 func (o *output) result(state *os.ProcessState) (r Result, err error) {
 	if o.terminal != nil {
-		// what was left behind can have it open
+		// a process left behind can have it open
 		_ = o.terminal.SetReadDeadline(time.Now().Add(settle))
 		o.shown.Wait()
 	}

@@ -12,7 +12,7 @@ import (
 	"reprise/test/harness"
 )
 
-// What stands in files that codex is given.
+// The content of files that codex is given.
 const (
 	anyObject = `{"type":"object","properties":{},"additionalProperties":false}`
 	pixel     = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89" +
@@ -159,7 +159,7 @@ func TestCodexResumedCallLooksLikeADirectOne(t *testing.T) {
 	})
 }
 
-// maskFigures masks what a call took.
+// maskFigures masks a call's figures.
 func maskFigures(text string) string {
 	for _, cut := range []string{"tokens used\x1b[0m\n", "tokens used\n", `"usage":{`} {
 		if at := strings.Index(text, cut); at >= 0 {

@@ -87,7 +87,7 @@ func TestCopilotRemembersANumberOverFourTurns(t *testing.T) {
 	})
 }
 
-// A resumed call must show its caller what a call without the shim would have.
+// A resumed call must show its caller the output of a call without the shim.
 func TestCopilotResumedCallLooksLikeADirectOne(t *testing.T) {
 	type test struct {
 		args  string

@@ -22,7 +22,7 @@ type copying struct {
 	*world
 	args   []string    // of all calls
 	file   string      // the first session's transcript
-	first  string      // what stands there
+	first  string      // the content
 	holder chan result // what the call in the midst of its turn comes to
 }
 
@@ -122,7 +122,7 @@ func TestEachCallHasItsOwnSession(t *testing.T) {
 		}
 		c.mustNotKnow(r, "On the left", "On the right")
 
-		// What it has added there is not in the next copy.
+		// Its additions there are not in the next copy.
 		r = c.call(append(c.args, round("In the middle: what number was it?"))...)
 		if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
 			t.Errorf("a copy of what the caller has gone on with: %q, exit %d, stderr %q", got,
@@ -236,7 +236,7 @@ func TestCallersOwnResume(t *testing.T) {
 	type test struct {
 		call   []string
 		resume func(id string) []string
-		first  string // what the resume of the first id answers with the shim
+		first  string // the answer of the first ID's resume with the shim
 	}
 	tools := map[string]test{
 		"claude": {list("-p"), func(id string) []string {

@@ -71,7 +71,7 @@ func TestDemo(t *testing.T) {
 	})
 }
 
-// savingIn returns what a ledger says of all its calls.
+// savingIn returns the saving of all calls in a ledger.
 func savingIn(t *testing.T, path string) saving.Saving {
 	t.Helper()
 	l, err := ledger.OpenExisting(path)

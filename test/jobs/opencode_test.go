@@ -56,7 +56,7 @@ func TestOpencodeRemembersANumberOverThreeRounds(t *testing.T) {
 	})
 }
 
-// looksLike compares what the callers in two worlds have seen.
+// looksLike compares the output that callers in two worlds have seen.
 func looksLike(t *testing.T, direct *world, a result, w *world, b result) {
 	t.Helper()
 	if a.Exit != b.Exit {
@@ -107,7 +107,7 @@ func opencodeFigures(t *testing.T, w *world) {
 	}
 }
 
-// A resumed call must show its caller what a call without the shim would have.
+// A resumed call must show its caller the output of a call without the shim.
 func TestOpencodeResumedCallLooksLikeADirectOne(t *testing.T) {
 	type test struct {
 		args, does string

@@ -16,7 +16,7 @@ func list(words string) []string { return strings.Split(words, "|") }
 
 func round(notes ...string) string { return harness.Round(notes...) }
 
-// A reader reads the final answer from what a call in some format prints.
+// A reader reads the final answer from the output of a call in some format.
 type reader = func(t *testing.T, out string) string
 
 // formats are the output formats, and how a final answer is read from each.
@@ -261,7 +261,7 @@ func TestWhatTheCallerDoesToItsSessionIsNotResumed(t *testing.T) {
 	w.statusSays(`"mode": "fork"`)
 }
 
-// What is broken in reprise must not be felt.
+// Callers must not notice damage in reprise.
 func TestFaultsAreNotFelt(t *testing.T) {
 	faults := map[string]func(*testing.T, *world) []string{
 		"state directory is a file": func(t *testing.T, w *world) []string {

@@ -95,7 +95,7 @@ func (w *world) steroids(c steroidsCall) {
 	}
 }
 
-// longer gives a prompt the length that those of steroids have.
+// longer gives a prompt the length of prompts of steroids.
 func (w *world) longer(prompt string) string {
 	return strings.Replace(prompt, "- Guideline 1:",
 		strings.TrimSuffix(harness.Round(), "\n")+"\n- Guideline 1:", 1)

@@ -46,7 +46,7 @@ func (w *vibeWorld) session() string {
 	return found[0]
 }
 
-// looksLike compares what the callers in two worlds have seen.
+// looksLike compares the output that callers in two worlds have seen.
 func (w *vibeWorld) looksLike(a result, other *vibeWorld, b result) {
 	w.t.Helper()
 	if a.Exit != b.Exit {
@@ -109,7 +109,7 @@ func TestVibeRemembersANumberOverFiveTurns(t *testing.T) {
 	})
 }
 
-// A resumed call must show its caller what a call without the shim would have.
+// A resumed call must show its caller the output of a call without the shim.
 func TestVibeResumedCallLooksLikeADirectOne(t *testing.T) {
 	type test struct {
 		args  string

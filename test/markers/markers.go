@@ -103,7 +103,7 @@ func say(r standin.Request, prompt string, marked map[string]bool) string {
 	return text
 }
 
-// command returns what the CLI's shell tool is asked to run, "" for nothing.
+// command returns the command that the CLI's shell tool is asked to run, "" for none.
 func command(prompt string, marked map[string]bool) string {
 	if text, ok := markerText(prompt, "RUN<<"); ok {
 		return text

@@ -55,13 +55,13 @@ type dialect struct {
 	// the exit code after an error of the model's API, if it is not 1
 	limit   int
 	ends    func(e Ending) []string   // the lines of a session's file behind an answer
-	begins  func(p *player)           // what it does with its files at its start
+	begins  func(p *player)           // prepares the files at the start
 	opened  func(p *player)           // and when it has stored the prompt
 	ended   func(p *player, exit int) // and at its end, if that is a normal one
 	errLast bool                      // it writes stderr last, behind stdout and its files
 }
 
-// A refusal is what a tool says of a session that it cannot resume.
+// A refusal is the message of a tool that cannot resume a session.
 type refusal struct {
 	text string
 	exit int
@@ -268,7 +268,7 @@ func (s Script) exit() int {
 	return 0
 }
 
-// An output is what a run has to print.
+// An output is the output of a run.
 type output struct {
 	*Run
 	Script
@@ -284,16 +284,16 @@ func (o output) array() string {
 		",") + "]\n"
 }
 
-// A Shown is what a caller sees of a run in a format.
+// A Shown is the output of a run in a format, as a caller sees it.
 type Shown struct{ Stdout, Stderr string }
 
-// Compose joins prompt and stdin, either of which can be empty, as a tool does.
+// Compose joins prompt and stdin as a tool does. Either can be empty.
 func Compose(tool, prompt, stdin string) string { return dialects[tool].compose(prompt, stdin) }
 
 // LimitExit returns a tool's exit code after an error of the model's API.
 func LimitExit(tool, format string) int { return dialects[tool].exitOfLimit(format) }
 
-// Notice returns what a tool says on stderr before anything else.
+// Notice returns the first text of a tool on stderr.
 func Notice(tool string, args []string) string { return dialects[tool].noticed(args) }
 
 func (d dialect) noticed(args []string) string {
@@ -351,7 +351,7 @@ func cut(lines []string, endless bool) string {
 	return text[:len(text)-len(lines[len(lines)-2])/2]
 }
 
-// refused returns what a run prints, and its exit code, if it refuses a resume.
+// refused returns the output and the exit code of a run that refuses a resume.
 func (d dialect) refused(format string, s Script, r *Run) (Shown, int) {
 	if s.OnResume == OtherID {
 		o := output{r, s, d, format, d.stream(s, r), s.Ending.Stops()}

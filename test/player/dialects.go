@@ -19,7 +19,7 @@ var dialects = map[string]dialect{
 	"qwen": qwen, "vibe": vibe,
 }
 
-// joined joins prompt and stdin, either of which can be empty.
+// joined joins prompt and stdin. Either can be empty.
 func joined(first, between, second string) string {
 	if first == "" || second == "" {
 		between = ""

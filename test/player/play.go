@@ -24,7 +24,7 @@ type player struct {
 	request
 	dir, call string // of the records; dir is "" if there are none
 	file      string // of the session
-	late      string // what it writes to stderr at its end
+	late      string // text for stderr at the end
 }
 
 // Play is the tool's main.
@@ -238,7 +238,7 @@ func (p *player) write(f io.Writer, role,
 	fmt.Fprintln(f, p.entry(p.Run, role, text))
 }
 
-// noteAnswer adds to the session's file what the turn ends with.
+// noteAnswer adds the turn's answer to the session's file.
 func (p *player) noteAnswer(f io.Writer) {
 	if p.Ending == Well || p.Ending == Status {
 		for _, text := range p.Script.Said {
@@ -252,7 +252,7 @@ func (p *player) noteAnswer(f io.Writer) {
 	}
 }
 
-// A turn is what is read of a line of a session's file.
+// A turn has the fields that are read of a line of a session's file.
 type turn struct {
 	Role    string `json:"role"`
 	Text    string `json:"text"`

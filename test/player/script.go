@@ -21,7 +21,7 @@ const (
 	CallEnv = "PLAYER_CALL"
 )
 
-// A Script says what the tool does in a call. The caller writes it first.
+// A Script lists the tool's actions in a call. The caller writes it first.
 type Script struct {
 	Said     []string       // the model's messages, the answer last
 	Lead     int            // milliseconds before the first word
@@ -36,7 +36,7 @@ type Script struct {
 	Hook     bool           // of a conversation: a hook is called for each message
 	// of a conversation: milliseconds between the end of stdin and the tool's own
 	Wind int
-	// a resumed run works in another process, which can outlive the one that was started
+	// a resumed run works in another process, which can outlive the started process
 	Detached bool
 	// a resumed run outlives its parent, and prints nothing until it is done
 	Orphan bool
@@ -72,7 +72,7 @@ const (
 	Silent  Refusal = "fails without a word"
 )
 
-// A Run is what the player records about one of its runs.
+// A Run is the player's record of a run.
 type Run struct {
 	PID     int
 	Start   int64 // nanoseconds since the epoch
@@ -83,8 +83,8 @@ type Run struct {
 	Later   []string // of a conversation: the messages after the first
 	Results int      // of a conversation: how many of its messages were answered
 	Resumed bool
-	Asked   []string // marks in what the session was sent before
-	Said    []string // marks in what it answered before
+	Asked   []string // marks in the session's earlier prompts
+	Said    []string // marks in its earlier answers
 	Unended bool     // the session's last prompt was not answered
 	Busy    bool     // another run holds the session
 	Dir     string
@@ -122,7 +122,7 @@ func (s Script) Write(dir, call string) error {
 	return os.WriteFile(filepath.Join(dir, "scripts", call), text, 0o644)
 }
 
-// Runs returns what was recorded about a call, * for all, the earliest run first.
+// Runs returns the recorded runs of a call, * for all, the earliest first.
 func Runs(dir, call string) (all []Run) {
 	files, _ := filepath.Glob(filepath.Join(dir, "runs", call+".*"))
 	for _, file := range files {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Frame is what is read of a line of a conversation.
+// A Frame has the fields that are read of a line of a conversation.
 type Frame struct {
 	Type      string `json:"type"`
 	RequestID string `json:"request_id"`

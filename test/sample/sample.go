@@ -28,11 +28,11 @@ var Now = time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
 // days is how long before that they begin.
 const days = 30
 
-// A sampleJob is what a caller does again and again.
+// A sampleJob is a loop of a caller.
 type sampleJob struct {
 	tool, model, rule string
 	roles             []string
-	priced            bool // the tool tells what a call cost
+	priced            bool // the tool reports a call's cost
 }
 
 var sampleJobs = []sampleJob{

@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// A cost is what a job cost.
+// A cost is the cost of a job.
 type cost struct {
 	model                    string // to ask, "" for the tool's own choice
 	calls, resumed, requests int

@@ -28,7 +28,7 @@ type shape struct {
 	known bool
 }
 
-// A job is what has happened so far.
+// A job is the state of a job so far.
 type job struct {
 	id      string
 	round   int      // from 1

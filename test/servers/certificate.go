@@ -17,7 +17,7 @@ const (
 	key         = "certs/private.key"
 )
 
-// writeCertificate writes a certificate for loopback that signs itself, that of net/http/httptest.
+// writeCertificate writes the self-signed certificate for loopback of net/http/httptest.
 func writeCertificate(directory string) error {
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Proxy passes TCP connections on to a server. It can lose what is sent, and delay it.
+// A Proxy passes TCP connections on to a server. It can lose and delay data.
 type Proxy struct {
 	listener net.Listener
 	target   string
@@ -118,7 +118,7 @@ func (p *Proxy) connect(client net.Conn) {
 
 var errLost = errors.New("lost")
 
-// copy passes on what comes, later by half a trip, and closes both ends when it cannot.
+// copy passes data on, later by half a trip, and closes both ends when it cannot.
 func (p *Proxy) copy(to, from net.Conn, answers bool) {
 	type piece struct {
 		content []byte

@@ -27,8 +27,8 @@ var ErrMissing = errors.New("the server is not installed")
 type Server struct {
 	Kind    string
 	Address string            // host and port on loopback
-	Env     map[string]string // what a client's environment must have
-	Secret  string            // what no message can contain
+	Env     map[string]string // variables that a client needs
+	Secret  string            // a text that no message can contain
 
 	url       url.URL // of all stores in it
 	fresh     func(ctx context.Context, s *Server, number int64) (*url.URL, error)

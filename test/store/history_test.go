@@ -36,16 +36,15 @@ func (o op) String() string {
 		o.session)
 }
 
-// What a register says of a session, "" before all.
+// The states of a session in a register, "" before all.
 const (
 	live    = "live "    // and a state
 	running = "running " // and the run that has taken it
 )
 
-// model says what operations can do, one after the other, to a session. It begins with a run that
-// takes it. It is resumed only from the state that it is live in at that moment, and only the run
-// that was the last to take it makes it live again. So no state is resumed twice, and none that
-// another has replaced.
+// model describes the allowed operations on a session, one after the other. The session begins with
+// a run that takes it. It is resumed only from its current live state, and only the last run that
+// took it makes it live again. So no state is resumed twice, and no replaced state is resumed.
 var model = porcupine.NondeterministicModel{
 	Partition: bySession,
 	Init:      func() []any { return []any{""} },
@@ -69,7 +68,7 @@ var model = porcupine.NondeterministicModel{
 	},
 }
 
-// A history is what runs on one task have done, with the order in which calls began and ended.
+// A history has the actions of runs on one task, in the order in which calls began and ended.
 type history struct {
 	mu  sync.Mutex
 	now int64
@@ -97,7 +96,7 @@ func (h *history) add(o op, client int, began, ended int64) {
 // judgeTimeout bounds the search for an order that explains a history.
 const judgeTimeout = 20 * time.Second
 
-// judge returns what is wrong with the history, "" for nothing. decided reports that there was time
+// judge returns the fault of the history, "" for nothing. decided reports that there was time
 // to find out.
 func (h *history) judge() (wrong string, decided bool) {
 	resumed := map[string]string{}

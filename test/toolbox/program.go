@@ -35,7 +35,7 @@ func Program(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// Output runs a program and returns what it prints. An error has that, and what it prints on
+// Output runs a program and returns its stdout. An error has that, and the output on
 // stderr.
 func Output(name string, args ...string) (string, error) {
 	out, err := exec.Command(name, args...).Output()

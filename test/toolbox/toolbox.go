@@ -64,7 +64,7 @@ func RestoreSignals() {
 	}
 }
 
-// Nobody is the user as whom root runs what its privileges would distort.
+// Nobody is the user as whom root runs programs that root's privileges would distort.
 var Nobody = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 
 // Unprivileged reports whether a test can continue. Root can read and write everything, so it runs

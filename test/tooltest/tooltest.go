@@ -1,4 +1,4 @@
-// Package tooltest is what the tests of several tools share.
+// Package tooltest is code that the tests of several tools share.
 package tooltest
 
 import (
@@ -91,7 +91,7 @@ func Invocation(line string, env ...string) rewrite.Input {
 	}}
 }
 
-// A Reading is what a tool makes of a command line.
+// A Reading is a tool's reading of a command line.
 type Reading = struct {
 	Line, Env string
 	Mode      rewrite.Mode

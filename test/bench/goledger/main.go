@@ -109,7 +109,7 @@ func callers() error {
 	return nil
 }
 
-// rows are those of one call.
+// rows are the rows of one call.
 type rows struct{ chain, session, call int64 }
 
 // begin records a call, which has a chain and a session of its own.

@@ -15,7 +15,7 @@ import (
 
 type call = harness.Call
 
-// A cli is what the suite needs to know about a tool. Adding a tool adds one of these.
+// A cli has the facts about a tool that the suite needs. Adding a tool adds a cli.
 type cli struct {
 	formats []format // plain text first
 	others  []format // those of rows alone
@@ -118,7 +118,7 @@ func (c cli) managed() (names []string) {
 	return append(names, "stdin only", "401, text", window)
 }
 
-// conversations returns the tool's jobs, and those of every tool: what a caller that resumes sees.
+// conversations returns the jobs of every tool and this tool's own: calls of a caller that resumes.
 func (c cli) conversations() map[string][]call {
 	first := call{Args: c.ask(c.text(), "remember number 7")}
 	next := func(f format, prompt string) call { return call{Args: c.again(f, "{id}", prompt)} }
@@ -139,17 +139,17 @@ var clis = map[string]cli{}
 // A scenario is one or several calls that must look the same with and without the shim.
 type scenario struct {
 	tool  string
-	kind  string // what it is about
+	kind  string // its subject
 	name  string
 	calls []call
 	timed bool // it runs alone, and the time of its output is compared too
 	// by which a timed one can begin later, for the tool's own reasons
 	waits time.Duration
 	racy  bool   // even without the shim it can end in several ways
-	proof string // what the last result without the shim shows
+	proof string // a text in the last result without the shim
 	// how many calls of its chain the shim resumes, "" for any
 	resumes string
-	shown   func(harness.Result) string // what is compared, nil for everything; its calls have IDs
+	shown   func(harness.Result) string // the compared text, nil for everything; calls have IDs
 	ends    bool                        // only how and when its calls end is compared
 	// of a tool that starts slowly, and like another tool's: no sample has it
 	slow bool

@@ -2,7 +2,7 @@
 // without the shim, in two equal homes, and compares everything that caller and model see. Apart
 // from the download of the CLIs, it stays on this machine.
 //
-// test/harness/differences.go lists what can differ, with the reasons.
+// test/harness/differences.go lists the allowed differences, with the reasons.
 package suite
 
 import (

@@ -151,7 +151,7 @@ func (c cli) named(tool string, names []string) []scenario {
 }
 
 // tally plays scenarios and names those in which the shim is noticeable. They can be repeated:
-// claude 2.0.76 might or might not count in its result what it asks other models at the same time.
+// claude 2.0.76 might or might not count concurrent requests to other models in its result.
 func (st stage) tally(all []scenario) string {
 	var noticed []string
 	for i := range all {

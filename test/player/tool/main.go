@@ -1,4 +1,4 @@
-// Command tool is the tool by whose name it is run, as the player plays it.
+// Command tool plays the tool named like the command.
 package main
 
 import (

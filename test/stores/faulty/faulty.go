@@ -1,8 +1,8 @@
 // Package faulty is a store whose connection fails, for tests.
 //
-// What happens to a request is drawn from a seed. A write can be lost, or arrive while its answer
-// is lost, or later than requests that were sent after it, or twice. Its invariant: it never breaks
-// what store.Store promises, so that whoever uses it must bear all that it does.
+// A seed decides the fate of each request. A write can be lost, or arrive while the answer is lost,
+// or later than requests that were sent after it, or twice. Invariant: it never breaks the promises
+// of store.Store, so a client must withstand each of these faults.
 package faulty
 
 import (
@@ -21,7 +21,7 @@ type Rates struct {
 	AnswerLost  float64 // a write is made, and its answer is store.ErrUnknown
 	Late        float64 // a write is made after later requests, and its answer is store.ErrUnknown
 	Repeated    float64 // a write is made, and once more after later requests
-	Twice       float64 // a write is made twice, and the answer is that of the second time
+	Twice       float64 // a write is made twice, and the second answer is returned
 	ReadLost    float64 // a read fails
 	Down        float64 // from this request on the server is down for a while
 }

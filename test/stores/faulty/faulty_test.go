@@ -22,7 +22,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// Each fault, with what the caller is told and what the store has at once and in the end.
+// Each fault, with the caller's answer and the content of the store at once and in the end.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		name        string

@@ -17,7 +17,7 @@ type Remote struct {
 	At      func(address string) store.Store // an empty store, reached by another address
 	Missing func() store.Store               // in a bucket or database that does not exist
 	Denied  func() store.Store               // with credentials that the server does not accept
-	Secret  string                           // what no error can contain
+	Secret  string                           // a text that no error can contain
 }
 
 // RunRemote tests what only an engine with a server can get wrong.
