@@ -132,7 +132,7 @@ func commandReference() string {
 		"- **Exit status:** 0, also if there is nothing to show; 1 if something failed or you " +
 		"said no; 2 for a mistake in the command line;\n" +
 		"  3 if a check has findings.\n" +
-		"- **Commands that write** show what they would do and ask at a terminal. Elsewhere " +
+		"- **Commands that write** show their changes and ask at a terminal. Elsewhere " +
 		"they need `--yes`; `config set` does not.\n" +
 		"- **Output:** a terminal gets aligned, coloured tables with relative times, in ASCII " +
 		"where the locale (LC_ALL, LC_CTYPE,\n" +
@@ -157,8 +157,8 @@ func commandReference() string {
 		}
 	}
 	b.WriteString("\n## Filters\n\nThese select the calls that a view shows or counts; a chain " +
-		"or session is shown if one of its calls is selected. Each that is\n" +
-		"given must match.\n\n")
+		"or session is shown if one of its calls is selected. All given\n" +
+		"filters must match.\n\n")
 	for _, line := range strings.Split(strings.TrimSuffix(filters, "\n"), "\n") {
 		b.WriteString("    " + line + "\n")
 	}

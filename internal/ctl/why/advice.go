@@ -90,6 +90,7 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 		}
 	case reason.Ambiguous:
 		if d.Task != "" && d.Chain != 0 {
+			report.Advice = "Reset the chain: a new session follows, and is resumed"
 			report.Command = fmt.Sprintf("shimctl reset --yes c%d", d.Chain)
 		}
 	case reason.FirstCall, reason.NewJob:

@@ -137,11 +137,11 @@ func (s *statement) proof(i ledger.Record, task string) {
 	switch {
 	case i.Reason != reason.NoEvidence:
 	case proof != decide.Proof{} && i.Proof.Caller == "":
-		s.stress("Both calls were typed by hand, or made by two runs of a program: made by one " +
-			"run of a script, they count as one job.")
+		s.stress("The calls were typed, or made by two runs: one run of a script counts as one " +
+			"job.")
 	case i.Proof.Caller != "":
-		s.stress("The session changed no file that still lies as it left it, and the prompt " +
-			"shows neither its answer nor a log of its work.")
+		s.stress("No file that it changed still stands, and the prompt shows no answer or log " +
+			"of it.")
 	}
 }
 

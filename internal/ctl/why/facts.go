@@ -70,7 +70,7 @@ func Facts(a *app.App, r view.Reporter, i ledger.Record) *view.Table {
 	f.add("took", view.DurationCell(i.Duration.NullInt64))
 	f.add("prompt", view.Cell{Human: view.Size(i.PromptBytes), Raw: fmt.Sprint(i.PromptBytes)})
 	f.add("sent", view.Cell{Human: view.Size(i.SentBytes), Raw: fmt.Sprint(i.SentBytes)})
-	f.text("sent whole since", view.WholeWords(i.WholeReason))
+	f.text("sent whole because", view.WholeWords(i.WholeReason))
 	f.add("input", view.TokensCell(i.Input.NullInt64))
 	f.add("cached", view.TokensCell(i.CacheRead.NullInt64))
 	f.add("written", view.TokensCell(i.CacheWrite.NullInt64))

@@ -309,17 +309,16 @@ func decided(a *app.App, i ledger.Record, f whyFacts) string {
 	}
 	switch {
 	case i.FellBack != "":
-		return fmt.Sprintf("%s was to resume session %s of %s, but the tool refused: it ran "+
-			"again in a new session.", call, session, chain)
+		return fmt.Sprintf("%s ran again, fresh: the tool refused session %s of %s.", call,
+			session, chain)
 	case i.Mode == rewrite.Resume:
 		return fmt.Sprintf("%s resumed session %s of %s.", call, session, chain)
 	case i.Mode == rewrite.Fork:
-		return fmt.Sprintf("%s continued a copy of session %s of %s, which ends where our last "+
-			"run ended.", call, session, chain)
+		return fmt.Sprintf("%s resumed a copy of session %s of %s.", call, session, chain)
 	case i.Mode == rewrite.Observe:
 		return call + " was passed through, and only observed."
 	case i.Chain == 0:
-		return call + " got a new session, in no chain."
+		return call + " was fresh, in no chain."
 	}
-	return fmt.Sprintf("%s got a new session, in %s.", call, chain)
+	return fmt.Sprintf("%s was fresh, in %s.", call, chain)
 }

@@ -2,6 +2,7 @@ package why
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,12 +51,12 @@ func TestThreeLines(t *testing.T) {
 		want    []string
 	}{
 		{reason.SettingsChanged, []string{"--model", "MAX_TOKENS"}, rewrite.Fresh, []string{
-			"got a new session", ": system prompt, tools, permissions, MCP servers, variables. " +
+			"was fresh", ": system prompt, tools, permissions or variables changed. " +
 				"What changed: --model, MAX_TOKENS.", "Make all calls",
 		}},
 		{reason.Extends, nil, rewrite.Resume,
-			[]string{"resumed session", "Reason extends: the prompt repeats everything"}},
-		{reason.Idle, nil, rewrite.Fresh, []string{"got a new session", "Reason idle: ",
+			[]string{"resumed session", "Reason extends: the prompt repeats the session's prompts"}},
+		{reason.Idle, nil, rewrite.Fresh, []string{"was fresh", "Reason idle: ",
 			": shimctl config set ttl "}},
 	} {
 		call.Reason, call.Changed, call.Mode = row.reason, row.changed, row.mode
@@ -70,6 +71,31 @@ func TestThreeLines(t *testing.T) {
 		for n, want := range row.want {
 			if !strings.Contains(lines[n], want) || strings.Contains(lines[n], "Rule night") {
 				t.Errorf("%s: no %q in %q", row.reason, want, lines[n])
+			}
+		}
+	}
+}
+
+// Each decision, reason and advice fits a line of 80 columns.
+func TestLinesFit(t *testing.T) {
+	l, err := ledger.OpenMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, row := range slices.Concat(reason.Table, reason.Refusals) {
+		if row.Class == reason.ClassContinues {
+			continue
+		}
+		w, err := Call(silent(), l, view.Reporter{}, ledger.Record{ID: 12, Chain: 12,
+			Tool: "claude", Cwd: "/work/shop", Mode: rewrite.Fresh, Reason: row.Code})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.main = nil // it varies
+		for _, line := range w.lines() {
+			if len(line) > 80 && !strings.Contains(line, "The configuration has ") {
+				t.Errorf("%s: %d columns: %s", row.Code, len(line), line)
 			}
 		}
 	}
