@@ -42,42 +42,63 @@ const remoteSettings = "/remote-settings.json"
 // whether the call has hooks that must see the whole prompt, or hooks that a resume would not run
 // as a new session does.
 func (c *CommandLine) ReadHooks(h Hooks, s HostEnv, skip func(path string) bool) {
-	var files []HookFile
-	for _, path := range c.SettingsFiles {
-		if text, found := s.Settings[path]; found {
-			files = append(files, HookFile{Path: path, Text: text})
-		}
-	}
-	files = slices.DeleteFunc(append(files, s.Hooks...), func(f HookFile) bool {
-		return skip != nil && skip(f.Path)
-	})
-	trees := make([]map[string]any, len(files))
-	plugins, off, on := map[string]bool{}, false, false
-	for i, f := range files {
-		trees[i] = parseSettings(f)
-		if pluginOf(f.Path) == "" {
-			h.listPlugins(trees[i], plugins)
-			off, on = off || trees[i][h.Off] == true, on || trees[i][h.Off] == false
-		}
-	}
-	off = off && !on
-	found := map[string]bool{}
-	for i, f := range files {
-		plugin := pluginOf(f.Path)
-		found[plugin] = true
+	files := c.parsedHooks(s, skip)
+	plugins, off := h.enabledPlugins(files)
+	for _, f := range files {
 		switch {
-		case plugin != "" && !plugins[plugin], off && !isAdministrators(f.Path):
+		case f.plugin != "" && !plugins[f.plugin], off && !isAdministrators(f.Path):
 		case path.Base(f.Path) == marketplaceFile:
-			h.readMarketplace(c, f.Path, trees[i], plugins)
-		case h.read(c, f, trees[i]) && i >= len(files)-len(s.Hooks):
+			h.readMarketplace(c, f.Path, f.tree, plugins)
+		case h.read(c, f.HookFile, f.tree) && !f.settings:
 			c.Settings = append(c.Settings, Setting{Name: f.Path, Value: f.Text})
 		}
 	}
 	for plugin, enabled := range plugins {
-		if enabled && !found[plugin] && !off {
+		if enabled && !off && !slices.ContainsFunc(files, func(f parsedHooks) bool {
+			return f.plugin == plugin
+		}) {
 			c.CannotReadHooks()
 		}
 	}
+}
+
+// parsedHooks is a file that can have hooks, with the members, nil if they are not known.
+type parsedHooks struct {
+	HookFile
+	settings bool   // it is one of the call's settings files, which are settings anyhow
+	plugin   string // the plugin that it belongs to
+	tree     map[string]any
+}
+
+// parsedHooks parses the call's settings files and hook files, except those that skip names.
+func (c *CommandLine) parsedHooks(s HostEnv, skip func(path string) bool) (files []parsedHooks) {
+	add := func(f HookFile, settings bool) {
+		if skip == nil || !skip(f.Path) {
+			files = append(files, parsedHooks{f, settings, pluginOf(f.Path), parseSettings(f)})
+		}
+	}
+	for _, path := range c.SettingsFiles {
+		if text, found := s.Settings[path]; found {
+			add(HookFile{Path: path, Text: text}, true)
+		}
+	}
+	for _, f := range s.Hooks {
+		add(f, false)
+	}
+	return files
+}
+
+// enabledPlugins returns the plugins that the files enable or disable, and whether they switch off
+// all hooks but an administrator's.
+func (h Hooks) enabledPlugins(files []parsedHooks) (plugins map[string]bool, off bool) {
+	plugins, on := map[string]bool{}, false
+	for _, f := range files {
+		if f.plugin == "" {
+			h.listPlugins(f.tree, plugins)
+			off, on = off || f.tree[h.Off] == true, on || f.tree[h.Off] == false
+		}
+	}
+	return plugins, off && !on
 }
 
 // ReadHooksIn is ReadHooks for JSON on a command line or in a variable.
@@ -164,13 +185,16 @@ func (h Hooks) alike(hooks any) bool {
 // words or as a regular expression. A matcher that these could read in two ways does not count.
 func (h Hooks) matchesAlike(matcher any) bool {
 	text, ok := matcher.(string)
-	if text = strings.TrimSpace(text); matcher == nil ||
-		ok && (text == "" || text == "*" || text == ".*") {
+	text = strings.TrimSpace(text)
+	if matcher == nil || ok && slices.Contains([]string{"", "*", ".*"}, text) {
 		return true
 	}
 	words := strings.FieldsFunc(strings.Trim(text, "^()$"), func(r rune) bool {
 		return strings.ContainsRune("|, ", r)
 	})
+	if len(words) == 0 || slices.ContainsFunc(words, isExpression) {
+		return false
+	}
 	matched := 0
 	for _, source := range h.Sources {
 		switch {
@@ -182,11 +206,13 @@ func (h Hooks) matchesAlike(matcher any) bool {
 			return false
 		}
 	}
-	plain := !strings.ContainsFunc(strings.Join(words, ""), func(r rune) bool {
-		return r != '_' && r != '-' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') &&
-			(r < '0' || r > '9')
-	})
-	return ok && plain && len(words) > 0 && (matched == 0 || matched == len(h.Sources))
+	return matched == 0 || matched == len(h.Sources)
+}
+
+// isExpression reports whether a word of a matcher has signs of a regular expression.
+func isExpression(word string) bool {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	return strings.ContainsFunc(word, func(r rune) bool { return !strings.ContainsRune(plain, r) })
 }
 
 // parseSettings returns the members of a file in JSON or TOML, nil if it has none.

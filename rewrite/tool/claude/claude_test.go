@@ -193,6 +193,20 @@ func TestClaudeSettles(t *testing.T) {
 	}
 }
 
+// A settings file is a setting once, also beside a skill that --setting-sources leaves out.
+func TestSettingsBesideSkippedSkill(t *testing.T) {
+	c := parse("-p hi --setting-sources project", "HOME=/h")
+	host := rewrite.HostEnv{Version: "2.1.330", Settings: map[string]string{
+		".claude/settings.json": `{"hooks":{"UserPromptSubmit":[{}]}}`}}
+	want := tool.ResolveWithEnv(c, host).Settings
+	host.Hooks = []rewrite.HookFile{{Path: "/h/.claude/skills/own/SKILL.md",
+		Text: "hooks: {UserPromptSubmit: []}"}}
+	if got := tool.ResolveWithEnv(c, host).Settings; !slices.EqualFunc(got, want,
+		func(a, b rewrite.Setting) bool { return a.Name == b.Name && a.Value == b.Value }) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 // What a user can ask of claude goes with its version, and a caller's own choice stays.
 func TestClaudeAsksForAnHour(t *testing.T) {
 	const option = "--exclude-dynamic-system-prompt-sections"
