@@ -165,36 +165,45 @@ func (f Frame) Prompt() (text string, why reason.Code) {
 // rawPrompt returns the JSON string with a message's text, in the bytes of the line: the content,
 // or the only part.
 func (f Frame) rawPrompt() (raw string, why reason.Code) {
-	line := string(f.Line)
-	fields, ok := jsonFields(line)
+	fields, ok := jsonFields(string(f.Line))
 	message, plain := jsonFields(fields["message"])
-	switch session := jsonline.String(fields["session_id"]); {
-	case !ok || !plain || f.Kind != UserFrame:
-		return "", reason.MessageContent
-	case session != "" && session != "default": // the values that SDKs send without a session
-		return "", reason.CallerSession
-	case !within(fields, userFields), !within(message, messageFields),
-		jsonline.String(message["role"]) != "user":
-		return "", reason.MessageContent
-	case fields["parent_tool_use_id"] != "" && fields["parent_tool_use_id"] != "null":
+	if !ok || !plain || f.Kind != UserFrame {
 		return "", reason.MessageContent
 	}
-	content := message["content"]
+	switch jsonline.String(fields["session_id"]) {
+	case "", "default": // the values that SDKs send without a session
+	default:
+		return "", reason.CallerSession
+	}
+	parent := fields["parent_tool_use_id"]
+	if within(fields, userFields) && within(message, messageFields) &&
+		jsonline.String(message["role"]) == "user" && (parent == "" || parent == "null") {
+		raw = textOf(message["content"])
+	}
+	if raw == "" {
+		return "", reason.MessageContent
+	}
+	return raw, ""
+}
+
+// textOf returns the JSON string of a message's content: the content, or the only part. It returns
+// "" for any other content.
+func textOf(content string) string {
 	if strings.HasPrefix(content, "[") {
 		var parts []json.RawMessage
 		if json.Unmarshal([]byte(content), &parts) != nil || len(parts) != 1 {
-			return "", reason.MessageContent
+			return ""
 		}
 		part, ok := jsonFields(string(parts[0]))
 		if !ok || !within(part, contentFields) || jsonline.String(part["type"]) != "text" {
-			return "", reason.MessageContent
+			return ""
 		}
 		content = part["text"]
 	}
 	if !strings.HasPrefix(content, `"`) {
-		return "", reason.MessageContent
+		return ""
 	}
-	return content, ""
+	return content
 }
 
 // WithPrompt returns the line with another text. All other bytes stay.

@@ -46,6 +46,19 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// A model has one window.
+func TestWindowsDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for _, w := range windows {
+		for _, model := range w.models {
+			if seen[model] {
+				t.Errorf("%s is there twice", model)
+			}
+			seen[model] = true
+		}
+	}
+}
+
 // Each call of a tool that reports no window asks for one.
 func BenchmarkWindow(b *testing.B) {
 	for b.Loop() {

@@ -393,47 +393,59 @@ func account(state, credentials string) []rewrite.Setting {
 	return found
 }
 
+// choices are the caller's choices, in settings, that the shim's own additions depend on.
+type choices struct {
+	cache, model bool
+	startHooks   bool // something can run when a session starts
+}
+
+// add reads settings.
+func (c *choices) add(text string) {
+	c.cache = c.cache || slices.ContainsFunc(cacheEnv, func(name string) bool {
+		return strings.Contains(text, name)
+	})
+	c.model = c.model || strings.Contains(text, `"model"`)
+	c.startHooks = c.startHooks || rewrite.StartHooks.In([]byte(text))
+}
+
+// addOptions reads the options of the call.
+func (c *choices) addOptions(settings []rewrite.Setting) {
+	for _, setting := range settings {
+		switch {
+		case setting.Name == "--settings":
+			c.add(setting.Value)
+		case setting.Name == "--agent", setting.Name == "--agents":
+			c.model = true
+		case strings.HasPrefix(setting.Name, "--plugin-"):
+			c.startHooks = true // a plugin might have some
+		}
+	}
+}
+
 // ResolveWithEnv adds the settings files, on which a session depends, and the abilities
 // of the version.
 func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
-	own, noScout, model := base.Own[details](c), false, false
-	check := func(text string) {
-		own.cacheChosen = own.cacheChosen || slices.ContainsFunc(cacheEnv, func(name string) bool {
-			return strings.Contains(text, name)
-		})
-		model = model || strings.Contains(text, `"model"`)
-		noScout = noScout || rewrite.StartHooks.In([]byte(text))
-	}
-	for _, setting := range c.Settings {
-		switch {
-		case setting.Name == "--settings":
-			check(setting.Value)
-		case setting.Name == "--agent", setting.Name == "--agents":
-			model = true
-		case strings.HasPrefix(setting.Name, "--plugin-"):
-			noScout = true // a plugin might have some
-		}
-	}
+	own := base.Own[details](c)
+	chosen := choices{cache: own.cacheChosen}
+	chosen.addOptions(c.Settings)
 	state, credentials := "", ""
 	for _, path := range c.SettingsFiles {
 		text, found := s.Settings[path]
-		if !found {
-			continue
-		}
 		switch {
+		case !found:
 		case path == credentialsFile(c.Home):
 			credentials = text
 		case strings.HasSuffix(path, "/.claude.json"):
-			noScout = noScout || rewrite.StartHooks.In([]byte(text))
+			chosen.startHooks = chosen.startHooks || rewrite.StartHooks.In([]byte(text))
 			state = text
 		default:
-			check(text)
+			chosen.add(text)
 			if !inSettings(c.Settings, path) {
 				c.Settings = append(c.Settings, rewrite.JSONSettings(path, text)...)
 			}
 		}
 	}
-	c.NoScout = base.When(noScout, reason.HookSetting)
+	c.NoScout = base.When(chosen.startHooks, reason.HookSetting)
 	hooks(&c, s)
 	c.Settings = slices.Concat(c.Settings, servers(state, s.Dirs), account(state, credentials))
 	own.project = base.NewProject(c.Home, s.Dirs)
@@ -441,12 +453,12 @@ func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 	c.NoResume = s.Version != "" && !base.AtLeast(s.Version, 1, 0, 124)
 	// --session-id beside --fork-session came with 2.0.73.
 	c.Copies = s.Version != "" && base.AtLeast(s.Version, 2, 0, 73)
-	if !own.cacheChosen {
+	if !chosen.cache {
 		c.HourCache = hour(s.Version)
 	}
 	// The option came with 2.1.98. From 2.1.277 on the session keeps the system prompt that it
 	// began with, and it changes nothing.
-	own.namesDefault = !model && c.Model == "" && !base.AtLeast(s.Version, 2, 1, 271)
+	own.namesDefault = !chosen.model && c.Model == "" && !base.AtLeast(s.Version, 2, 1, 271)
 	if s.Version != "" && base.AtLeast(s.Version, 2, 1, 330) { // 2.1.329 ends with 0
 		own.cannotWrite = 1
 	}

@@ -2,6 +2,7 @@ package copilot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -141,11 +142,13 @@ func (s *stream) keep(to *strings.Builder, text []byte) {
 	}
 }
 
+// essential are the kinds of events that must be whole.
+var essential = []string{"assistant", "session", "tool", "user", "result"}
+
 // learn records the facts of an event, of stdout or of the session's file.
 func (s *stream) learn(e *event) {
 	kind, _, _ := strings.Cut(e.Type, ".")
-	if kind == "assistant" || kind == "session" || kind == "tool" || kind == "user" ||
-		e.Type == "result" {
+	if slices.Contains(essential, kind) {
 		s.State.Malformed = s.State.Malformed || !e.whole
 		s.State.Failed = s.State.Failed || s.State.Malformed
 	}
@@ -154,9 +157,7 @@ func (s *stream) learn(e *event) {
 		s.State.Version = e.Data.Version
 	case "session.error":
 		s.State.Failed, s.State.Outside = true, base.FailureByStatus(e.Data.StatusCode)
-		if why := refusals.In(string(e.Data.Message)); why != "" {
-			s.State.Refusal = why
-		}
+		s.State.Refusal = cmp.Or(refusals.In(string(e.Data.Message)), s.State.Refusal)
 	case "assistant.message":
 		s.learnMessage(e)
 	case "assistant.message_delta":

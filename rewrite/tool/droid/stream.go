@@ -63,16 +63,7 @@ type event struct {
 var marks = jsonline.NewMarks("init", "role", "tool_call", "completion", "error", "result")
 
 func (s *stream) Line(line []byte) []byte {
-	e := &event{}
-	if marks.In(line) {
-		var ok bool
-		ok, e.whole = jsonline.ReadEvent(line, e)
-		var usage base.ClaudeUsage
-		e.whole = e.whole && (e.FinalText == nil || isJSONString(e.FinalText)) &&
-			(e.RawUsage == nil || json.Unmarshal(e.RawUsage, &usage) == nil)
-		s.State.Malformed = s.State.Malformed || ok && !e.whole
-		s.strange = s.strange || ok && !e.whole && e.Role != "user"
-	}
+	e := s.read(line)
 	line = s.own(e, line)
 	s.learn(e)
 	if s.Call.Format != rewrite.Text && (s.Call.Format != rewrite.JSON || s.Plan.Resume == "") {
@@ -93,6 +84,22 @@ func (s *stream) Line(line []byte) []byte {
 		return line
 	}
 	return nil
+}
+
+// read returns a line's event, an empty one if it is not read.
+func (s *stream) read(line []byte) *event {
+	e := &event{}
+	if !marks.In(line) {
+		return e
+	}
+	var ok bool
+	ok, e.whole = jsonline.ReadEvent(line, e)
+	var usage base.ClaudeUsage
+	e.whole = e.whole && (e.FinalText == nil || isJSONString(e.FinalText)) &&
+		(e.RawUsage == nil || json.Unmarshal(e.RawUsage, &usage) == nil)
+	s.State.Malformed = s.State.Malformed || ok && !e.whole
+	s.strange = s.strange || ok && !e.whole && e.Role != "user"
+	return e
 }
 
 // isEvent reports whether a line is an event: an object that names the type, or the beginning of
@@ -141,24 +148,7 @@ func (s *stream) own(e *event, line []byte) []byte {
 		s.began = e.Time
 		return base.AsAsked(&s.Plan, line)
 	case e.completes():
-		numbers := jsonline.Numbers(line)
-		s.State.Totals = totals(numbers)
-		if s.Plan.Resume == "" {
-			return line
-		}
-		own := map[string]int64{}
-		if s.spoke {
-			own["numTurns"] = 1
-		}
-		line = base.SubtractTotals(line, numbers, s.Previous, own)
-		_, _ = jsonline.ReadEvent(line, e)
-		silent := s.Previous != "" && e.Turns != nil && *e.Turns == 0
-		s.doubtful = !silent && !s.spoke && s.strange
-		if silent || !s.spoke && !s.strange {
-			line = bytes.Replace(line, append([]byte(`"finalText":`), e.FinalText...),
-				[]byte(`"finalText":""`), 1)
-			e.FinalText = json.RawMessage(`""`)
-		}
+		return s.ownCompletion(e, line)
 	case e.Type == "result":
 		s.State.Totals = totals(jsonline.Numbers(line))
 	case e.endsBadly():
@@ -173,6 +163,29 @@ func (s *stream) own(e *event, line []byte) []byte {
 		s.spoke = true
 	case e.Role != "user" && !slices.Contains(types, e.Type) && bytes.HasPrefix(line, []byte("{")):
 		s.strange = true
+	}
+	return line
+}
+
+// ownCompletion is own for the last event of a run that ended well.
+func (s *stream) ownCompletion(e *event, line []byte) []byte {
+	numbers := jsonline.Numbers(line)
+	s.State.Totals = totals(numbers)
+	if s.Plan.Resume == "" {
+		return line
+	}
+	own := map[string]int64{}
+	if s.spoke {
+		own["numTurns"] = 1
+	}
+	line = base.SubtractTotals(line, numbers, s.Previous, own)
+	_, _ = jsonline.ReadEvent(line, e)
+	silent := s.Previous != "" && e.Turns != nil && *e.Turns == 0
+	s.doubtful = !silent && !s.spoke && s.strange
+	if silent || !s.spoke && !s.strange {
+		line = bytes.Replace(line, append([]byte(`"finalText":`), e.FinalText...),
+			[]byte(`"finalText":""`), 1)
+		e.FinalText = json.RawMessage(`""`)
 	}
 	return line
 }
@@ -210,9 +223,7 @@ func (s *stream) learn(e *event) {
 		s.State.AddFiles(e.Parameters)
 	case "error":
 		if !e.endsBadly() {
-			if why := refusals.In(text(e.Message)); why != "" {
-				s.State.Refusal = why
-			}
+			s.State.Refusal = cmp.Or(refusals.In(text(e.Message)), s.State.Refusal)
 			s.State.Outside = failures.In(text(e.Message))
 			return
 		}

@@ -40,15 +40,11 @@ func Commander(args []string, table Options) Args {
 		switch {
 		case inline:
 			found.Values = []string{value}
-		case option.Arity == rewrite.OneValue || option.Arity == rewrite.ManyValues:
-			if i+1 >= len(args) {
-				p.Bad = true
-				return p
-			}
-			i++
-			found.Values, found.Span.N = []string{args[i]}, 2
-		case option.Arity == rewrite.OptionalValue && i+1 < len(args) &&
-			!LooksLikeOption(args[i+1]):
+		case !takesNext(option, args[i+1:]):
+		case i+1 == len(args):
+			p.Bad = true
+			return p
+		default:
 			i++
 			found.Values, found.Span.N = []string{args[i]}, 2
 		}
@@ -58,6 +54,17 @@ func Commander(args []string, table Options) Args {
 		}
 	}
 	return p
+}
+
+// takesNext reports whether an option takes the next argument as a value.
+func takesNext(option rewrite.Option, rest []string) bool {
+	switch option.Arity {
+	case rewrite.OneValue, rewrite.ManyValues:
+		return true
+	case rewrite.OptionalValue:
+		return len(rest) > 0 && !LooksLikeOption(rest[0])
+	}
+	return false
 }
 
 // LooksLikeOption reports whether a parser takes a word for an option.

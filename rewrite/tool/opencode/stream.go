@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -201,9 +202,7 @@ func (s *stream) learnLog(fields string) {
 	case strings.HasPrefix(fields, "message=created ") &&
 		logField(fields, "parentID") == "undefined":
 		s.learnID(logField(fields, "id"), "stderr", s.State.ID == "")
-		if s.State.Version == "" {
-			s.State.Version = logField(fields, "version")
-		}
+		s.State.Version = cmp.Or(s.State.Version, logField(fields, "version"))
 	case step && s.State.ID == "":
 		s.learnID(id, "stderr", true)
 	case strings.HasPrefix(fields, "message=evaluated permission="):
