@@ -97,8 +97,6 @@ func compareMatched(sent Sent, p *Prompt, m matched, moved movedTurn) Continuity
 		return c
 	}
 	c.new = slices.DeleteFunc(p.newLines(m), moved.has)
-	ledIn := m.whole && !c.BeginsAlike && p.ledIn(m.Has)
-	extends := ledIn || m.whole && p.sameOpening(sent.Base, m)
 	h := p.findHistory(sent, &c)
 	c.Transcript = sent.Transcript || h.marked || h.turns
 	if h.proven && h.sameName {
@@ -109,21 +107,34 @@ func compareMatched(sent Sent, p *Prompt, m matched, moved movedTurn) Continuity
 		c.Transcript = false // below a conversation that was sent, "Your report:" is no turn
 	}
 	c.Evidence.Own = c.Evidence.Own || m.filled && c.Evidence.alone // a place for it was left empty
-	switch {
-	case h.marked, c.Transcript && !p.historyKept(h, &c, sent.Base, extends && !ledIn):
-		c.Relation = reason.HistoryEdited
-	case m.retained == len(p.blocks) && !m.whole:
-		c.Relation = reason.BaseChanged
-	case extends && (!m.filled || moved.cue > 0 && h.proven):
-		c.Relation = reason.Extends
-	case p.revises(sent, &c):
-		c.Relation = reason.Revises
-	case extends, sent.Named && 2*m.retained > len(sent.Base.Blocks):
-		c.Relation = reason.Revises
-	case p.sameOpening(sent.Base, m) && p.replaces(sent.Base, m):
-		c.Relation, c.Replaced = reason.Revises, true
-	}
+	c.Relation, c.Replaced = p.relation(sent, &c, h)
 	return c
+}
+
+// relation returns how the prompt relates to the session's prompts by its blocks and the history,
+// and whether only the content of a few places was replaced.
+func (p *Prompt) relation(sent Sent, c *Continuity, h *history) (code reason.Code, replaced bool) {
+	extends, ledIn := p.extends(sent.Base, c)
+	switch {
+	case h.marked, c.Transcript && !p.historyKept(h, c, sent.Base, extends && !ledIn):
+		return reason.HistoryEdited, false
+	case c.retained == len(p.blocks) && !c.whole:
+		return reason.BaseChanged, false
+	case extends && (!c.filled || c.cue > 0 && h.proven):
+		return reason.Extends, false
+	case p.revises(sent, c), extends, sent.Named && 2*c.retained > len(sent.Base.Blocks):
+		return reason.Revises, false
+	case p.sameOpening(sent.Base, c.matched) && p.replaces(sent.Base, c.matched):
+		return reason.Revises, true
+	}
+	return reason.Unrelated, false
+}
+
+// extends reports whether the prompt has all of the base and begins like it, or with a few new
+// lines that lead in.
+func (p *Prompt) extends(base Footprint, c *Continuity) (extends, ledIn bool) {
+	ledIn = c.whole && !c.BeginsAlike && p.ledIn(c.Has)
+	return ledIn || c.whole && p.sameOpening(base, c.matched), ledIn
 }
 
 // maxReplaced is in how many places a prompt can replace text of the one before.
@@ -209,18 +220,12 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 	if base.Shape.FirstTurn < 0 || base.Shape.FirstTurn >= len(base.Blocks) {
 		return false // the conversation's start is unknown
 	}
-	lines, turns := p.lines, base.Blocks[base.Shape.FirstTurn:]
-	first, left := len(p.blocks), len(turns)
-	for first > 0 && left > 0 { // from the end: the surrounding text can repeat the first lines
-		if first--; p.blocks[first].digest == turns[left-1] {
-			left--
-		}
-	}
-	if left > 0 {
+	first, found := p.lastBlocks(base.Blocks[base.Shape.FirstTurn:])
+	if !found {
 		return false
 	}
-	for i := range lines[:h.end] {
-		l := &lines[i]
+	for i := range p.lines[:h.end] {
+		l := &p.lines[i]
 		if l.block < first {
 			if !c.old(l) && l.speaker.isTurn() {
 				return false // an additional turn
@@ -232,6 +237,18 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 		}
 	}
 	return true
+}
+
+// lastBlocks returns the first of the last blocks that are these, in order. It looks from the end,
+// since the text around a conversation can repeat the first of them.
+func (p *Prompt) lastBlocks(these []Digest) (first int, found bool) {
+	first, left := len(p.blocks), len(these)
+	for first > 0 && left > 0 {
+		if first--; p.blocks[first].digest == these[left-1] {
+			left--
+		}
+	}
+	return first, left == 0
 }
 
 // matched is how blocks match those of a base.

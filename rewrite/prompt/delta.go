@@ -195,8 +195,8 @@ func (p *Prompt) additions(base *Shape) (string, reason.Code) {
 // middle of the prompt starts with a heading or label.
 func (p *Prompt) standsAlone(before, added string, inside bool) bool {
 	line, below, _ := strings.Cut(strings.TrimLeft(added, "\r\n"), "\n")
-	if line == "" || !inside && !strings.HasPrefix(added, "\n") ||
-		inside && !strings.HasSuffix(before, "\n\n") {
+	if line == "" || inside && !strings.HasSuffix(before, "\n\n") ||
+		!inside && !strings.HasPrefix(added, "\n") {
 		return false
 	}
 	newBlock := inside || strings.HasPrefix(strings.ReplaceAll(added, "\r", ""), "\n\n")
@@ -207,16 +207,22 @@ func (p *Prompt) standsAlone(before, added string, inside bool) bool {
 	if headingLevel(line) > 0 {
 		return balanced(before)
 	}
-	if !newBlock || strings.ContainsAny(line[:1], " \t-+*>|<\"'`~)]}.,;:0123456789") &&
-		!strings.HasPrefix(line, "**") || strings.HasPrefix(line, "•") {
+	if !newBlock || goesOn(line) || inside && !p.isLabelled(line, below) {
 		return false
 	}
-	if inside {
-		who, _, text := readLabel(strings.TrimSpace(line))
-		return len(p.parts) == 1 && who == unknownName && strings.TrimSpace(text+below) != "" &&
-			balanced(before)
-	}
 	return balanced(before)
+}
+
+// goesOn reports whether a line can go on with a list, a quotation, a table or a sentence.
+func goesOn(line string) bool {
+	return strings.ContainsAny(line[:1], " \t-+*>|<\"'`~)]}.,;:0123456789") &&
+		!strings.HasPrefix(line, "**") || strings.HasPrefix(line, "•")
+}
+
+// isLabelled reports whether a line is a label with a text, in a prompt without sections.
+func (p *Prompt) isLabelled(line, below string) bool {
+	who, _, text := readLabel(strings.TrimSpace(line))
+	return len(p.parts) == 1 && who == unknownName && strings.TrimSpace(text+below) != ""
 }
 
 // balanced reports whether no fence, comment or struck-out text is open at the end of a text.

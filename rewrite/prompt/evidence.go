@@ -66,12 +66,10 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 	e := Evidence{prompt: p, added: c.new, Transcript: h.proven, goesOn: h.proven &&
 		(sent.Transcript || sent.Base.Shape.FirstTurn >= 0 || c.cue > 0), Newest: h.newest ||
 		h.within, Shown: h.foreign}
+	own := map[Digest]bool{}
 	if n := len(sent.Answers); n > 0 && e.Newest && sent.Answers[n-1].Bytes >= distinctiveAnswer {
 		e.Answer = sent.Answers[n-1].Bytes
-	}
-	own := map[Digest]bool{}
-	if e.Answer > 0 {
-		for _, line := range sent.Answers[len(sent.Answers)-1].Lines {
+		for _, line := range sent.Answers[n-1].Lines {
 			own[line] = true
 		}
 	}
@@ -82,17 +80,24 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 			e.Own = e.Own || e.Answer > 0 && p.callsOwn(i, own)
 			e.alone = e.alone || own[p.digestsOf(i).line]
 		default:
-			e.new = append(e.new, l)
-			if e.Shown == "" && p.namesAnswer(i) && !speaksOf(l.line, sent.Others) {
-				e.Shown = l.line
-			}
-			if p.isLog(l.block) {
-				e.Log = true
-				p.findTrace(&e, l, sent.Things)
-			}
+			e.add(i, sent)
 		}
 	}
 	return e
+}
+
+// add adds new line i, which is not the answer.
+func (e *Evidence) add(i int, sent Sent) {
+	p := e.prompt
+	l := &p.lines[i]
+	e.new = append(e.new, l)
+	if e.Shown == "" && p.namesAnswer(i) && !speaksOf(l.line, sent.Others) {
+		e.Shown = l.line
+	}
+	if p.isLog(l.block) {
+		e.Log = true
+		p.findTrace(e, l, sent.Things)
+	}
 }
 
 // callsOwn reports whether line i, or the one above it if it is only the answer, calls an answer

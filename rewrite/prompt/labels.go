@@ -351,38 +351,55 @@ func tagLabel(line string) (who speaker, label, text string) {
 // wordLabel parses "Dev:", "**Dev**", "Dev: text", "OUT> text" and the like.
 func wordLabel(line string) (who speaker, label, text string) {
 	bare := strings.Trim(line, "*_[]# ")
-	emphasis := bare != line &&
-		(strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimRight(line, ":： "), "**") ||
-			strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"))
-	atEnd := strings.TrimRight(bare, ":：>") != bare && !strings.HasSuffix(bare, "->") &&
-		!strings.HasSuffix(bare, "=>")
-	if (atEnd || emphasis) && shortLabel(bare, longestLabel, labelWords) {
+	if isLabelAlone(line, bare) && shortLabel(bare, longestLabel, labelWords) {
 		who = labelKind(bare, unknownName)
 		if who == unknownName && findWords("past", plainWords(bare)) != "" {
 			who = everydayWord
 		}
 		return who, normalLabel(bare), ""
 	}
-	for i, r := range bare {
-		if r != ':' && r != '：' && r != '>' {
-			continue
-		}
-		name, rest := bare[:i], bare[i+utf8.RuneLen(r):]
-		if name == "" || r != '：' && !strings.HasPrefix(rest, " ") &&
-			!strings.HasPrefix(rest, "*") || !isName(name) {
-			return noTurn, "", line
-		}
-		who := labelKind(name, unknownName)
-		if who == everydayWord && r == '>' {
-			who = unknownName
-		}
-		if who == unknownName && (strings.HasPrefix(line, "-") || strings.HasPrefix(line, "*")) &&
-			!strings.HasPrefix(line, "**") {
-			who = everydayWord // an item of a list
-		}
-		return who, normalLabel(name), stripEmphasis(rest)
+	name, sign, rest := cutLabel(bare)
+	if name == "" || sign != '：' && !strings.HasPrefix(rest, " ") &&
+		!strings.HasPrefix(rest, "*") || !isName(name) {
+		return noTurn, "", line
 	}
-	return noTurn, "", line
+	who = labelKind(name, unknownName)
+	if who == everydayWord && sign == '>' {
+		who = unknownName
+	}
+	if who == unknownName && isItem(line) {
+		who = everydayWord
+	}
+	return who, normalLabel(name), stripEmphasis(rest)
+}
+
+// isItem reports whether a line is an item of a list.
+func isItem(line string) bool {
+	return strings.HasPrefix(line, "-") ||
+		strings.HasPrefix(line, "*") && !strings.HasPrefix(line, "**")
+}
+
+// isLabelAlone reports whether a line is emphasized or ends with a sign after a label. bare is the
+// line without emphasis.
+func isLabelAlone(line, bare string) bool {
+	if strings.TrimRight(bare, ":：>") != bare && !strings.HasSuffix(bare, "->") &&
+		!strings.HasSuffix(bare, "=>") {
+		return true
+	}
+	return bare != line &&
+		(strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimRight(line, ":： "), "**") ||
+			strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"))
+}
+
+// cutLabel returns the text before the first sign after a label, the sign, and the text behind it.
+// It returns no name if there is no sign.
+func cutLabel(line string) (name string, sign rune, rest string) {
+	at := strings.IndexAny(line, ":：>")
+	if at < 0 {
+		return "", 0, ""
+	}
+	sign, n := utf8.DecodeRuneInString(line[at:])
+	return line[:at], sign, line[at+n:]
 }
 
 // shortLabel reports whether a text is short enough for a label and contains no sentence.

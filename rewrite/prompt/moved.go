@@ -32,21 +32,11 @@ func (p *Prompt) compareMoved(sent Sent, m matched) (Continuity, bool) {
 			k--
 			from = p.spoken[k-1]
 		}
-		l, name := &p.lines[i], &p.lines[from]
-		if !l.speaker.isTurn() || name.speaker != other && name.speaker != unknownName ||
-			name.label == l.label {
-			continue
-		}
-		at, ok := p.findAnswer(newest, i, before)
-		cue := p.skipFrames(at.to)
-		if !ok || at.own || at.label == "" || cue == len(p.lines) {
-			continue
-		}
-		turn := p.turnText(name, l)
+		turn, cue, parted := p.movedTurn(newest, from, i, before)
 		if turn == "" {
 			continue // a name alone is no turn that was sent
 		}
-		for _, prefix := range p.prefixes(cue, cue > at.to || p.blocks[l.block].message != nil) {
+		for _, prefix := range p.prefixes(cue, parted) {
 			base, ok := p.without(sent.Base, prefix+turn)
 			if !ok {
 				continue
@@ -60,6 +50,23 @@ func (p *Prompt) compareMoved(sent Sent, m matched) (Continuity, bool) {
 		}
 	}
 	return Continuity{}, false
+}
+
+// movedTurn returns the text of the turn under the name in line from if the newest answer follows
+// it in line i; the line with the next message; and whether the text above that line has ended.
+func (p *Prompt) movedTurn(newest Answer, from, i int, c *Continuity) (text string, cue int,
+	parted bool) {
+	l, name := &p.lines[i], &p.lines[from]
+	if !l.speaker.isTurn() || name.speaker != other && name.speaker != unknownName ||
+		name.label == l.label {
+		return "", 0, false
+	}
+	at, ok := p.findAnswer(newest, i, c)
+	cue = p.skipFrames(at.to)
+	if !ok || at.own || at.label == "" || cue == len(p.lines) {
+		return "", 0, false
+	}
+	return p.turnText(name, l), cue, cue > at.to || p.blocks[l.block].message != nil
 }
 
 // turnText returns the text of the turn under a name, up to the next name.

@@ -250,7 +250,7 @@ func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 			!c.introduces(l)
 		i++
 	}
-	p.checkAddedTurns(h, sent, c)
+	p.newTurns(h, sent, c).checkAdded()
 	if n := len(sent.Answers); n > 0 && !h.newest {
 		newest := sent.Answers[n-1]
 		shown := p.countShown(newest, c)
@@ -259,27 +259,47 @@ func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 	return h
 }
 
-// checkAddedTurns examines the turns that the prompt adds to the session's answers.
-func (p *Prompt) checkAddedTurns(h *history, sent Sent, c *Continuity) {
-	lines := p.lines
-	known := map[string]bool{} // the names of the turns that the session was sent
+// turns compares the turns that a prompt adds to the session's answers with those that the session
+// was sent.
+type turns struct {
+	*Prompt
+	*history
+	sent  Sent
+	c     *Continuity
+	known map[string]bool // the names of the turns that the session was sent
+	talks bool            // the session was sent a conversation
+}
+
+func (p *Prompt) newTurns(h *history, sent Sent, c *Continuity) *turns {
+	t := &turns{Prompt: p, history: h, sent: sent, c: c, known: map[string]bool{},
+		talks: sent.Transcript}
 	for _, i := range p.spoken {
-		if l := &lines[i]; c.old(l) && (l.speaker.isTurn() || l.speaker == heading) {
-			known[l.label] = true
+		l := &p.lines[i]
+		if !c.old(l) {
+			continue
+		}
+		t.talks = t.talks || l.speaker == assistant || l.speaker == other
+		if l.speaker.isTurn() || l.speaker == heading {
+			t.known[l.label] = true
 		}
 	}
-	h.end = p.skipFrames(h.end)
-	p.checkForeignTurns(h, known, sent, c)
+	return t
+}
+
+// checkAdded examines the added turns.
+func (t *turns) checkAdded() {
+	h := t.history
+	h.end = t.skipFrames(h.end)
+	t.checkForeign()
 	if !h.newest || h.label == "" {
 		return
 	}
-	follows := h.end < len(lines) && p.replies(h, known, c.cue, h.end) &&
-		!p.endsSection(h.spans[len(h.spans)-1].from, h.end)
-	h.turns = follows || h.speaker == assistant && !h.own &&
-		!p.namesAnswer(h.spans[len(h.spans)-1].from)
+	named := h.spans[len(h.spans)-1].from
+	follows := h.end < len(t.lines) && t.replies(h.end) && !t.endsSection(named, h.end)
+	h.turns = follows || h.speaker == assistant && !h.own && !t.namesAnswer(named)
 	// An answer under the name of an earlier speaker is attributed to the wrong one.
-	wrongMouth := h.speaker != assistant && len(sent.Answers) == 1 && known[h.label] &&
-		!p.asksForResult(h)
+	wrongMouth := h.speaker != assistant && len(t.sent.Answers) == 1 && t.known[h.label] &&
+		!t.asksForResult()
 	h.proven = follows && !h.slipped && !h.marked && h.foreign == "" && !wrongMouth
 }
 
@@ -293,29 +313,30 @@ func (p *Prompt) skipFrames(i int) int {
 
 // replies reports whether line i, behind the newest answer, opens a turn of those who speak to the
 // session.
-func (p *Prompt) replies(h *history, known map[string]bool, cue, i int) bool {
-	l := &p.lines[i]
+func (t *turns) replies(i int) bool {
+	l, h := &t.lines[i], t.history
 	switch {
-	case i == cue:
+	case i == t.c.cue:
 		return true
 	case l.label == h.label:
 		return false
 	case l.speaker == toolOutput: // the answer asked for it in so many words: "Action: ..."
-		return i == h.end && p.asksForResult(h)
-	case l.speaker == other, known[l.label] && l.speaker != assistant:
+		return i == h.end && t.asksForResult()
+	case l.speaker == other, t.known[l.label] && l.speaker != assistant:
 		return true
 	}
-	return i == h.end && asksByName(h.label) && (h.own || !known[h.label]) && answersByName(l.label)
+	return i == h.end && asksByName(h.label) && (h.own || !t.known[h.label]) &&
+		answersByName(l.label)
 }
 
 // asksForResult reports whether the last name in the newest answer is over a call of a tool:
 // "Action: ...".
-func (p *Prompt) asksForResult(h *history) bool {
-	at := h.spans[len(h.spans)-1]
-	if !h.own {
+func (t *turns) asksForResult() bool {
+	at := t.spans[len(t.spans)-1]
+	if !t.own {
 		at.from++ // the line has a name before the answer
 	}
-	for _, l := range slices.Backward(p.lines[min(at.from, at.to):at.to]) {
+	for _, l := range slices.Backward(t.lines[min(at.from, at.to):at.to]) {
 		if l.speaker != noTurn {
 			name, _, _ := strings.Cut(l.label, " ")
 			return actionWords.has(name)
@@ -333,45 +354,79 @@ func asksByName(label string) bool {
 }
 func answersByName(label string) bool { return label == "a" || nameWords()[label].plain }
 
-// checkForeignTurns finds added turns that are neither the session's answers nor addressed to it.
-func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent, c *Continuity) {
-	lines := p.lines
-	talks := sent.Transcript || slices.ContainsFunc(p.spoken, func(i int) bool {
-		l := &lines[i]
-		return c.old(l) && (l.speaker == assistant || l.speaker == other)
-	})
-	first := p.firstKnownTurn(known, c)
+// checkForeign finds added turns that are neither the session's answers nor addressed to it.
+func (t *turns) checkForeign() {
+	h := t.history
+	first := t.firstKnown()
 	turned := false // a known speaker's turn follows
-	for _, i := range slices.Backward(p.spoken) {
-		l := &lines[i]
-		if c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(lines) &&
-			!c.old(&lines[i+1]) && !h.isAnswer(i+1) {
-			h.marked = true // the name requested an answer, and another answer is there
-		}
-		if c.old(l) || h.isAnswer(i) || !l.speaker.isTurn() || c.introduces(l) {
+	for _, i := range slices.Backward(t.spoken) {
+		l := &t.lines[i]
+		h.marked = h.marked || t.isAnswered(i)
+		if !t.isAdded(i) {
 			continue
 		}
 		behind := h.newest && i >= h.end
-		if l.speaker == unknownName && turned && i > first && !known[l.label] && !behind {
+		if l.speaker == unknownName && turned && i > first && !t.known[l.label] && !behind {
 			h.marked = true // an unknown speaker between known ones
 		}
-		turned = turned || known[l.label]
-		switch {
-		case l.text == "" && i == len(lines)-1: // "Assistant:" at the very end requests the answer
-			h.marked = h.marked || h.newest && h.label != "" && l.label != h.label &&
-				l.speaker != assistant // another one's
-		case p.namesAnswer(i): // evidence looks at it
-		case behind && p.replies(h, known, c.cue, i):
-		case l.speaker == assistant, l.speaker == toolOutput && (talks || h.label != ""):
-			h.marked = true // no run is known to have given it
-		case l.speaker == toolOutput && !behind:
-		case talks || l.speaker != unknownName:
+		turned = turned || t.known[l.label]
+		switch t.originOf(i, behind) {
+		case unknownRun:
+			h.marked = true
+		case foreignSpeaker:
 			h.foreign = l.line
 		}
 	}
 }
 
-// A foundAnswer is an answer's place, from the first line to after the last, and the name over it,
+// isAnswered reports whether line i is a name that requested an answer, and another answer than the
+// session's is there now.
+func (t *turns) isAnswered(i int) bool {
+	l := &t.lines[i]
+	return t.c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(t.lines) &&
+		!t.c.old(&t.lines[i+1]) && !t.isAnswer(i+1)
+}
+
+// isAdded reports whether line i opens a turn that is neither the session's nor was sent to it.
+func (t *turns) isAdded(i int) bool {
+	l := &t.lines[i]
+	return !t.c.old(l) && !t.isAnswer(i) && l.speaker.isTurn() && !t.c.introduces(l)
+}
+
+// An origin is where an added turn comes from.
+type origin int
+
+const (
+	expectedSpeaker origin = iota // it is addressed to the session, or evidence looks at it
+	unknownRun                    // no run of the session is known to have given it
+	foreignSpeaker
+)
+
+// originOf returns the origin of the added turn that line i opens, behind the newest answer or
+// elsewhere.
+func (t *turns) originOf(i int, behind bool) origin {
+	switch l := &t.lines[i]; {
+	case l.text == "" && i == len(t.lines)-1: // "Assistant:" at the very end requests the answer
+		if t.asksAnother(l) {
+			return unknownRun
+		}
+	case t.namesAnswer(i): // evidence looks at it
+	case behind && t.replies(i):
+	case l.speaker == assistant, l.speaker == toolOutput && (t.talks || t.label != ""):
+		return unknownRun
+	case l.speaker == toolOutput && !behind:
+	case t.talks || l.speaker != unknownName:
+		return foreignSpeaker
+	}
+	return expectedSpeaker
+}
+
+// asksAnother reports whether a name requests an answer of another than the session.
+func (t *turns) asksAnother(l *promptLine) bool {
+	return t.newest && t.label != "" && l.label != t.label && l.speaker != assistant
+}
+
+// An answerMatch is an answer's place, from the first line to after the last, and the name over it,
 // "" for none.
 type answerMatch struct {
 	first, to int
@@ -406,22 +461,8 @@ func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (answerMatch, bool) 
 		return answerMatch{}, false // no run is known to have given the rest
 	}
 	if l.speaker.isTurn() || l.speaker == heading {
-		first, named := i, l.text != ""
-		if !named {
-			first++
-		}
-		if to, ok := p.answerAt(a, first, named, false); ok && p.endsTurn(to, l, c) {
-			return answerMatch{first, to, l.label, false}, true
-		}
-		if to, ok := p.answerAt(a, first, named, true); ok {
-			return answerMatch{first, to, l.label, false}, true
-		}
-		if !named || isFrame(l.text) {
-			first = p.skipFrames(i + 1)
-			if to, ok := p.answerAt(a, first, false, false); ok && to < len(p.lines) &&
-				isFrame(p.lines[to].line) && p.endsTurn(to+1, l, c) {
-				return answerMatch{first, to + 1, l.label, false}, true
-			}
+		if at, ok := p.answerUnder(a, i, c); ok {
+			return at, true
 		}
 	}
 	if !l.speaker.isTurn() && a.Bytes < distinctiveAnswer {
@@ -432,6 +473,29 @@ func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (answerMatch, bool) 
 		return answerMatch{i, to, l.label, true}, true
 	}
 	return answerMatch{i, to, "", false}, ok && a.Bytes >= distinctiveAnswer
+}
+
+// answerUnder reports whether the turn under the name in line i is exactly the answer: behind or
+// below the name, with a tag at the end, or in a frame.
+func (p *Prompt) answerUnder(a Answer, i int, c *Continuity) (answerMatch, bool) {
+	l := &p.lines[i]
+	first, named := i, l.text != ""
+	if !named {
+		first++
+	}
+	if to, ok := p.answerAt(a, first, named, false); ok && p.endsTurn(to, l, c) {
+		return answerMatch{first, to, l.label, false}, true
+	}
+	if to, ok := p.answerAt(a, first, named, true); ok {
+		return answerMatch{first, to, l.label, false}, true
+	}
+	if named && !isFrame(l.text) {
+		return answerMatch{}, false
+	}
+	first = p.skipFrames(i + 1)
+	to, ok := p.answerAt(a, first, false, false)
+	return answerMatch{first, to + 1, l.label, false}, ok && to < len(p.lines) &&
+		isFrame(p.lines[to].line) && p.endsTurn(to+1, l, c)
 }
 
 // endsTurn reports whether a turn under such a name is over before line i: another turn begins
@@ -452,20 +516,20 @@ func (p *Prompt) endsTurn(i int, name *promptLine, c *Continuity) bool {
 	}
 }
 
-// firstKnownTurn returns the first line that the session was sent from a speaker who speaks again,
-// -1 if there is none, or where a name has no letter, which can be anybody's.
-func (p *Prompt) firstKnownTurn(known map[string]bool, c *Continuity) int {
-	if known[""] {
+// firstKnown returns the first line that the session was sent from a speaker who speaks again, -1
+// if there is none, or where a name has no letter, which can be anybody's.
+func (t *turns) firstKnown() int {
+	if t.known[""] {
 		return -1
 	}
 	again := map[string]bool{}
-	for _, i := range p.spoken {
-		if l := &p.lines[i]; !c.old(l) && known[l.label] {
+	for _, i := range t.spoken {
+		if l := &t.lines[i]; !t.c.old(l) && t.known[l.label] {
 			again[l.label] = true
 		}
 	}
-	for _, i := range p.spoken {
-		if l := &p.lines[i]; c.old(l) && again[l.label] {
+	for _, i := range t.spoken {
+		if l := &t.lines[i]; t.c.old(l) && again[l.label] {
 			return i
 		}
 	}
