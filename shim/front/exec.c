@@ -610,6 +610,24 @@ static bool tty(int fd)
 	return tcgetattr(fd, &t) == 0;
 }
 
+// hide_from_go keeps the variables for the tool, and takes from Go's runtime the ones that would make it print or slow it down. It
+// finds the variables, and what the system has placed behind them, by argv.
+static void hide_from_go(char **envp)
+{
+	static const char *const names[] = {"GODEBUG", "GOGC", "GOMEMLIMIT", "GOTRACEBACK", NULL};
+	size_t size = sizeof *envp;
+	for (char **at = envp; *at; at++)
+		size += sizeof *envp;
+	char **kept = malloc(size);
+	if (!kept)
+		return;
+	environ = memcpy(kept, envp, size);
+	for (char **at = envp; *at; at++)
+		for (const char *const *name = names; *name; name++)
+			if (strncmp(*at, *name, strlen(*name)) == 0 && (*at)[strlen(*name)] == '=')
+				*at = "";
+}
+
 bool reprise_is_shim;
 
 // Priority 101 runs it before all other constructors of this program.
@@ -642,10 +660,9 @@ __attribute__((constructor(101))) static void start(void)
 	if (argc > 5 && strcmp(name, REPRISE_START) == 0)
 		start_tool(&s);
 	reprise_is_shim = true;
-	if (!tool)
-		return;
 	s.stdin_tty = tty(0);
 	s.stdout_tty = tty(1);
-	if ((tight() || reprise_unmanaged(&s)) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp)))
+	if (tool && (tight() || reprise_unmanaged(&s)) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp)))
 		become(&s, tool);
+	hide_from_go(envp);
 }

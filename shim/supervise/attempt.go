@@ -123,9 +123,7 @@ func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 		return child, err
 	}
 	a.taps = []*tap{newTap(out, nil)}
-	if a.Plan.ExitsBeforeFlush {
-		widen(out.tools)
-	}
+	widen(out.tools)
 	child = [3]*os.File{files[0], out.tools, files[2]}
 	one := sameFile(files[1], files[2]) // the order counts, and the shim's way takes longer than a direct one
 	if a.state != stateHolding && !a.Plan.ReadStderr && !one || front.Closed(files[2].Fd()) {

@@ -150,8 +150,7 @@ func TestQwenPlans(t *testing.T) {
 	}
 	for _, tt := range tests {
 		plan := tool.Plan(parseQwen(tt.line, ""), tt.target)
-		if got := strings.Join(plan.Args, " "); got != tt.want || !plan.ReexecsSelf ||
-			!plan.ExitsBeforeFlush {
+		if got := strings.Join(plan.Args, " "); got != tt.want || !plan.ReexecsSelf {
 			t.Errorf("%q: %q, want %q", tt.line, got, tt.want)
 		}
 	}
