@@ -178,7 +178,7 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 	play(5000, "Five.", a, first, first, reason.BranchChanged)
 	_, ticket := play(6000, "Six.", b, first, first, reason.SettingsChanged)
 	wantCount(t, l, 6, "SELECT count(*) FROM calls")
-	wantRow(t, "six", row(t, l, "calls", ticket.ID), map[string]any{"changed": "X\tY"})
+	wantRow(t, "six", row(t, l, "calls", ticket.ID), map[string]any{"changed": `["X","Y"]`})
 	wantRow(t, "five", row(t, l, "calls", ticket.ID-1), map[string]any{"changed": ""})
 }
 

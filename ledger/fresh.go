@@ -27,7 +27,7 @@ func (l *Ledger) FreshCalls(since decide.Millis, tool, cwd string) (calls []*Fre
 	var c FreshCall
 	var s storedSession
 	var caller decide.Caller
-	fields := append([]any{&c.ID, &c.Tool, &c.Cwd, &caller}, sessions.fields(&s)...)
+	fields := append([]any{&c.ID, &c.Tool, &c.Cwd, jsonColumn{&caller}}, sessions.fields(&s)...)
 	err = Each(l.db, "SELECT i.id, i.tool, i.cwd, i.caller, "+sessions.columns("s")+`
 		FROM calls i JOIN sessions s ON s.id = i.session_id JOIN chains c ON c.id = i.chain_id
 		WHERE i.id IN (SELECT id FROM calls WHERE started >= ? AND tool = ? AND cwd = ? AND mode = ?

@@ -3,10 +3,7 @@ package ledger
 import (
 	"cmp"
 	"database/sql"
-	"database/sql/driver"
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -33,24 +30,6 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 // known returns a number, or an unknown one.
 func known(ok bool, n int64) Number { return Number{sql.NullInt64{Int64: n, Valid: ok}} }
 
-// Names is a list of names, which the ledger stores with tabs between them.
-type Names []string
-
-// Scan reads the ledger's value.
-func (n *Names) Scan(value any) error {
-	text, ok := value.(string)
-	if !ok {
-		return fmt.Errorf("names of the type %T", value)
-	}
-	if *n = nil; text != "" {
-		*n = strings.Split(text, "\t")
-	}
-	return nil
-}
-
-// Value returns the ledger's value.
-func (n Names) Value() (driver.Value, error) { return strings.Join(n, "\t"), nil }
-
 // A Record is a call as it is saved and as it is shown. It grows: first the call is asked, then decided, then
 // it has ended. Each field is named here and nowhere else: db is the column (see table), json and doc are the
 // JSON of each list of calls; these names never change. In JSON, a number that is not known is null, and a
@@ -76,7 +55,7 @@ type Record struct {
 	Mode        rewrite.Mode `db:"mode" json:"mode" doc:"resume, fork, fresh or observe"`
 	Reason      reason.Code  `db:"reason,once" json:"reason" doc:"the reason"`
 	Detail      reason.Code  `db:"detail,once" json:"detail,omitempty" doc:"detail of the reason"`
-	Changed     Names        `db:"changed,once" json:"changed,omitempty" doc:"settings, variables or files that changed"`
+	Changed     []string     `db:"changed,once" json:"changed,omitempty" doc:"settings, variables or files that changed"`
 	Proof       decide.Proof `db:"evidence,once" json:"-"` // the evidence that it continued a session
 	Arm         string       `db:"arm,once" json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
 	Hour        bool         `db:"cache_hour,once" json:"-"` // the provider was asked to keep the prompt for an hour

@@ -11,8 +11,8 @@ import (
 
 // A table is a table of the ledger with a struct for its rows. The db tag of a field has the name of the
 // column, ",once" if it never changes, and the column's definition for SQLite, unless the field's type gives
-// it. A basic type's zero value is NULL where a column can be. A name with a dot is a column of another
-// table, which is only read.
+// it. A basic type's zero value is NULL where a column can be. Structs and lists are stored as JSON. A name
+// with a dot is a column of another table, which is only read.
 type table[T any] struct {
 	name string
 	plan func() tablePlan
@@ -28,7 +28,7 @@ type tablePlan struct {
 type tableField struct {
 	index            []int
 	name, definition string // the definition is "" for another table's column
-	once             bool
+	once, isJSON     bool
 	read, write      string // SQL, where $ stands for the table
 }
 
@@ -36,10 +36,11 @@ func newTable[T any](name string) table[T] {
 	return table[T]{name, sync.OnceValue(func() tablePlan { return planTable(name, reflect.TypeFor[T]()) })}
 }
 
+const textColumn, numberColumn = "TEXT NOT NULL DEFAULT ''", "INTEGER NOT NULL DEFAULT 0"
+
 var definitions = map[reflect.Kind]string{
-	reflect.String: "TEXT NOT NULL DEFAULT ''", reflect.Int: "INTEGER NOT NULL DEFAULT 0",
-	reflect.Int64: "INTEGER NOT NULL DEFAULT 0",
-	reflect.Bool:  "INTEGER NOT NULL DEFAULT 0", reflect.Slice: "BLOB NOT NULL DEFAULT x''",
+	reflect.String: textColumn, reflect.Int: numberColumn, reflect.Int64: numberColumn, reflect.Bool: numberColumn,
+	reflect.Slice: textColumn, reflect.Struct: textColumn,
 }
 
 func planTable(name string, row reflect.Type) (p tablePlan) {
@@ -76,14 +77,16 @@ func newTableField(f reflect.StructField, tag string) (one tableField) {
 	name, option, _ := strings.Cut(name, ",")
 	one = tableField{index: f.Index, name: name, definition: definition, once: option == "once", read: "$." + name,
 		write: "?"}
-	zero := map[reflect.Kind]string{reflect.String: "''", reflect.Int: "0", reflect.Int64: "0"}[f.Type.Kind()]
+	kind, isBlob := f.Type.Kind(), f.Type == reflect.TypeFor[[]byte]()
+	zero := map[reflect.Kind]string{reflect.String: "''", reflect.Int: "0", reflect.Int64: "0"}[kind]
+	one.isJSON = !isBlob && (kind == reflect.Slice || kind == reflect.Struct && f.Type != reflect.TypeFor[Number]())
 	switch {
 	case strings.Contains(name, "."):
 		one.read = "coalesce(" + name + ", " + zero + ")"
-	case definition == "" && f.Type.Implements(reflect.TypeFor[driver.Valuer]()):
-		one.definition = definitions[reflect.String]
+	case definition == "" && isBlob:
+		one.definition = "BLOB NOT NULL DEFAULT x''"
 	case definition == "":
-		one.definition = definitions[f.Type.Kind()]
+		one.definition = definitions[kind]
 	case zero != "" && name != "id" && !strings.Contains(definition, "NOT NULL"):
 		one.read, one.write = "coalesce($."+name+", "+zero+")", "nullif(?, "+zero+")"
 	}
@@ -94,7 +97,40 @@ func newTableField(f reflect.StructField, tag string) (one tableField) {
 func (t table[T]) columns(as string) string { return strings.ReplaceAll(t.plan().choose, "$", as) }
 
 // fields returns the destinations of the columns of a row.
-func (t table[T]) fields(row *T) []any { return pointers(row, t.plan().fields) }
+func (t table[T]) fields(row *T) []any { return columnsOf(row, t.plan().fields) }
+
+// columnsOf returns the columns of some fields of a row, to read or write.
+func columnsOf[T any](row *T, fields []tableField) []any {
+	all := pointers(row, fields)
+	for i := range fields {
+		if fields[i].isJSON {
+			all[i] = jsonColumn{all[i]}
+		}
+	}
+	return all
+}
+
+// A jsonColumn is a column that has a value as JSON, "" for a zero value.
+type jsonColumn struct{ value any } // a pointer
+
+// Scan reads the column. One that cannot be read has the zero value.
+func (c jsonColumn) Scan(column any) error {
+	text, _ := column.(string)
+	value := reflect.ValueOf(c.value).Elem()
+	value.SetZero()
+	if json.Unmarshal([]byte(text), c.value) != nil {
+		value.SetZero()
+	}
+	return nil
+}
+
+// Value returns the column.
+func (c jsonColumn) Value() (driver.Value, error) {
+	if reflect.ValueOf(c.value).Elem().IsZero() {
+		return "", nil
+	}
+	return EncodeJSON(c.value), nil
+}
 
 // pointers returns pointers to some fields of a row.
 func pointers[T any](row *T, fields []tableField) []any {
@@ -125,7 +161,7 @@ func (t table[T]) get(q Queryer, where string, args ...any) (*T, error) {
 
 // put inserts a row and returns its number.
 func (t table[T]) put(tx *sql.Tx, row *T) (id int64, err error) {
-	result, err := tx.Exec(t.plan().insert, pointers(row, t.plan().inserted)...)
+	result, err := tx.Exec(t.plan().insert, columnsOf(row, t.plan().inserted)...)
 	if err != nil {
 		return 0, err
 	}
@@ -135,13 +171,13 @@ func (t table[T]) put(tx *sql.Tx, row *T) (id int64, err error) {
 // set sets the columns of a row that change. It returns how many rows have the number and fulfil the condition:
 // one, or none.
 func (t table[T]) set(tx *sql.Tx, id int64, row *T, condition string) (int64, error) {
-	return changed(tx.Exec(t.plan().update+condition, append(pointers(row, t.plan().changing), id)...))
+	return changed(tx.Exec(t.plan().update+condition, append(columnsOf(row, t.plan().changing), id)...))
 }
 
 // encode returns a row as JSON, by the names of the columns.
 func (t table[T]) encode(row *T) ([]byte, error) {
 	values := map[string]any{}
-	for i, value := range t.fields(row) {
+	for i, value := range pointers(row, t.plan().fields) {
 		values[t.plan().fields[i].name] = value
 	}
 	return json.Marshal(values)
@@ -153,7 +189,7 @@ func (t table[T]) decode(text []byte, row *T) error {
 	if err := json.Unmarshal(text, &values); err != nil {
 		return err
 	}
-	for i, to := range t.fields(row) {
+	for i, to := range pointers(row, t.plan().fields) {
 		if value := values[t.plan().fields[i].name]; value != nil {
 			if err := json.Unmarshal(value, to); err != nil {
 				return err

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,12 +53,6 @@ func (p CallerProcess) Identity() string {
 
 // known reports whether boot, namespace and start are.
 func (p CallerProcess) known() bool { return p.Boot != "" && p.Namespace != "" && p.Start > 0 }
-
-// Scan implements sql.Scanner.
-func (c *Caller) Scan(column any) error { return scan(c, column) }
-
-// Value implements driver.Valuer.
-func (c Caller) Value() (driver.Value, error) { return columnOf(c) }
 
 // common returns the nearest process that made both calls, ok reports whether there is one. Since it
 // is above this call, it has lived through both.

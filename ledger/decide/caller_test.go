@@ -2,7 +2,6 @@ package decide
 
 import (
 	"fmt"
-	"reflect"
 	"testing"
 
 	"reprise/ledger/proc"
@@ -28,26 +27,6 @@ func personOf(pid int) Caller {
 
 func callerProcess(pid int) CallerProcess {
 	return CallerProcess{proc.Process{Boot: "boot", Namespace: "pid:[1]", PID: pid, Start: int64(pid) * 100}, fmt.Sprintf("program %d.sh", pid)}
-}
-
-// A column is read as it was written. A damaged one says nothing.
-func TestCallerIsStored(t *testing.T) {
-	for _, c := range []Caller{{}, callerOf(7), callerOf(9, 7), personOf(7), personOf(0)} {
-		column, err := c.Value()
-		if err != nil || (column == "") != reflect.DeepEqual(c, Caller{}) {
-			t.Errorf("%+v is %q, %v", c, column, err)
-		}
-		got := callerOf(1)
-		if err := got.Scan(column); err != nil || !reflect.DeepEqual(got, c) {
-			t.Errorf("%q is %#v, want %#v, %v", column, got, c, err)
-		}
-	}
-	for _, text := range []any{"{", `{"processes":[{"pid":"x"}]}`, `{"person":true,"shell":7}`, nil, 7} {
-		got := callerOf(7)
-		if err := got.Scan(text); err != nil || !reflect.DeepEqual(got, Caller{}) {
-			t.Errorf("%v is %#v, %v", text, got, err)
-		}
-	}
 }
 
 // The run of a call is the nearest program's, or the outermost shell's.

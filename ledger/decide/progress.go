@@ -1,7 +1,5 @@
 package decide
 
-import "database/sql/driver"
-
 // Rounds are the latest resumed rounds of a session in a row that were given the same.
 type Rounds struct {
 	Count int    `json:"count,omitempty"`
@@ -28,9 +26,3 @@ const enoughRounds = 2
 func (r Rounds) stuck(given, tree string) bool {
 	return r.Count >= enoughRounds && r.Repeated(given) && tree != "" && r.Tree == tree
 }
-
-// Scan implements sql.Scanner.
-func (r *Rounds) Scan(column any) error { return scan(r, column) }
-
-// Value implements driver.Valuer.
-func (r Rounds) Value() (driver.Value, error) { return columnOf(r) }

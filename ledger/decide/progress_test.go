@@ -25,11 +25,4 @@ func TestRounds(t *testing.T) {
 			t.Errorf("round %d: %+v, want %+v", i, r, step.want)
 		}
 	}
-	var read Rounds
-	if err := read.Scan(`{"count":2,"given":"a","tree":"t"}`); err != nil || read != (Rounds{2, "a", "t"}) {
-		t.Errorf("%+v, %v", read, err)
-	}
-	if err := read.Scan(""); err != nil || read != (Rounds{}) {
-		t.Errorf("%+v, %v", read, err)
-	}
 }

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"database/sql/driver"
 	"fmt"
 )
 
@@ -18,12 +17,6 @@ type Proof struct {
 	Caller   string `json:"caller,omitempty"`   // the program that made both calls in one run, "" if none is known
 	Terminal bool   `json:"terminal,omitempty"` // a person typed both calls in one shell
 }
-
-// Scan implements sql.Scanner.
-func (p *Proof) Scan(column any) error { return scan(p, column) }
-
-// Value implements driver.Valuer.
-func (p Proof) Value() (driver.Value, error) { return columnOf(p) }
 
 // Sentences returns the facts of a proof, one a sentence.
 func (p Proof) Sentences() (facts []string) {

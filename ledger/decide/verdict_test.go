@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -30,18 +29,6 @@ func TestProof(t *testing.T) {
 		if got := tt.proof.Sentences(); !slices.Equal(got, tt.want) {
 			t.Errorf("%+v: %q, want %q", tt.proof, got, tt.want)
 		}
-		read := Proof{Failure: true, Flow: 99}
-		text, err := json.Marshal(tt.proof)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := read.Scan(string(text)); err != nil || read != tt.proof {
-			t.Errorf("%+v is read as %+v, %v", tt.proof, read, err)
-		}
-	}
-	read := Proof{Failure: true}
-	if err := read.Scan(""); err != nil || read != (Proof{}) {
-		t.Errorf("none is read as %+v, %v", read, err)
 	}
 }
 
