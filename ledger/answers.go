@@ -89,11 +89,11 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 			continue
 		}
 		gone := false // no file is there that the commands could have changed
-		if !p.Work && p.Caller != "" && cf.Left != "" && !cf.Shared && c.FindWork != nil {
-			cf.Left = c.FindWork(cf.Left, cf.NativeID)
+		if !p.Work && p.Caller != "" && cf.LeftFiles != "" && !cf.Shared && c.FindWork != nil {
+			cf.LeftFiles = c.FindWork(cf.LeftFiles, cf.NativeID)
 			p.Work = cf.Changes()
 			gone = !p.Work
-			e.AddChanged(changedFiles(cf.Left))
+			e.AddChanged(changedFiles(cf.LeftFiles))
 		}
 		quoted := addFlow(cf, answers)
 		p.Transcript, p.Answer, p.Trace = e.Transcript, e.Answer > 0, len(e.Trace) > 0 && !gone

@@ -176,7 +176,7 @@ func (c *Call) ask(s *decide.ChainFacts, lack decide.Lack) {
 	case decide.LacksCheckout:
 		s.CheckoutDiffers = c.Checkout != nil && !c.Checkout(s.Tree, s.Directory)
 	case decide.LacksWork:
-		s.WorkGone = c.WorkGone != nil && c.WorkGone(s.Left, s.Revision.Head)
+		s.WorkGone = c.WorkGone != nil && c.WorkGone(s.LeftFiles, s.Revision.Head)
 	case decide.LacksInput:
 		if c.Tree != nil {
 			given := c.Prompt.Given(s.Continuity)

@@ -81,14 +81,14 @@ func TestWorkIsLookedAtSeldom(t *testing.T) {
 		{"as it was", func(*Call, *decide.Facts) {}, false, true, reason.Extends},
 		{"thrown away", func(*Call, *decide.Facts) {}, true, true, reason.WorkGone},
 		{"of a named job", func(_ *Call, f *decide.Facts) { f.Named = true }, true, true, reason.WorkGone},
-		{"no files", func(_ *Call, f *decide.Facts) { f.Chains[0].Left = "" }, true, false, reason.Extends},
+		{"no files", func(_ *Call, f *decide.Facts) { f.Chains[0].LeftFiles = "" }, true, false, reason.Extends},
 		{"commit gone", func(c *Call, f *decide.Facts) { f.Revision.Head = "n" }, true, false, reason.CommitGone},
 		{"of another machine", func(c *Call, f *decide.Facts) { c.Checkout = func(string, string) bool { return false } }, true, false, reason.CheckoutDiffers},
 		{"fresh anyway", func(_ *Call, f *decide.Facts) { f.Fingerprints.Model = "n" }, true, false, reason.ModelChanged},
 		{"no way to look", func(c *Call, _ *decide.Facts) { c.WorkGone = nil }, true, false, reason.Extends},
 	} {
 		f := goodFacts()
-		f.Revision.Head, f.Chains[0].Revision.Head, f.Chains[0].Left = head, head, left
+		f.Revision.Head, f.Chains[0].Revision.Head, f.Chains[0].LeftFiles = head, head, left
 		asked := false
 		c := &Call{WorkGone: func(files, at string) bool {
 			if asked = true; files != left || at != head {

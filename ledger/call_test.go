@@ -552,24 +552,30 @@ func TestOutdated(t *testing.T) {
 	_, ticket := begin(t, l, prompt, 1000)
 	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
 	for _, tt := range []struct {
-		facts decide.ChainFacts
-		want  bool
+		state  decide.State
+		used   decide.Millis
+		stored decide.StoredState
+		held   bool
+		want   bool
 	}{
-		{decide.ChainFacts{State: decide.Live, LastUsed: 2000, Stored: decide.StoredSame}, false},
-		{decide.ChainFacts{State: decide.Live, LastUsed: 1999, Stored: decide.StoredSame}, false},
-		{decide.ChainFacts{State: decide.Live, LastUsed: 2000, Stored: decide.StoredChanged}, false},
-		{decide.ChainFacts{State: decide.Live, LastUsed: 1999, Stored: decide.StoredChanged}, true},
-		{decide.ChainFacts{State: decide.Running, LastUsed: 2000}, true},
-		{decide.ChainFacts{State: decide.Running, LastUsed: 1999}, true},
-		{decide.ChainFacts{State: decide.Running, LastUsed: 2000, Held: true}, false},
-		{decide.ChainFacts{State: decide.Killed, LastUsed: 2000}, false},
+		{decide.Live, 2000, decide.StoredSame, false, false},
+		{decide.Live, 1999, decide.StoredSame, false, false},
+		{decide.Live, 2000, decide.StoredChanged, false, false},
+		{decide.Live, 1999, decide.StoredChanged, false, true},
+		{decide.Running, 2000, decide.StoredSame, false, true},
+		{decide.Running, 1999, decide.StoredSame, false, true},
+		{decide.Running, 2000, decide.StoredSame, true, false},
+		{decide.Killed, 2000, decide.StoredSame, false, false},
 	} {
-		tt.facts.Session = ticket.Session
-		if got := l.outdated(tt.facts); got != tt.want {
-			t.Errorf("%+v: %v", tt.facts, got)
+		facts := decide.ChainFacts{Session: ticket.Session, Stored: tt.stored, Held: tt.held}
+		facts.State, facts.LastUsed = tt.state, tt.used
+		if got := l.outdated(facts); got != tt.want {
+			t.Errorf("%+v: %v", tt, got)
 		}
 	}
-	if l.outdated(decide.ChainFacts{Session: ticket.Session + 1, State: decide.Running}) {
+	gone := decide.ChainFacts{Session: ticket.Session + 1}
+	gone.State = decide.Running
+	if l.outdated(gone) {
 		t.Error("a session that is gone is looked at again")
 	}
 

@@ -418,25 +418,14 @@ func (n *candidate) fields() []any {
 // facts returns the ledger's facts about the candidate.
 func (n *candidate) facts() decide.ChainFacts {
 	c, s := &n.chain, &n.session
-	f := decide.ChainFacts{
-		Chain: c.ID, Newest: c.Newest, Concurrent: c.Concurrent,
-		Session: s.ID, Parent: s.Parent, NativeID: s.NativeID, State: s.State, StateWhy: s.StateWhy, Errors: int(s.Errors),
-		Fingerprints: s.Fingerprints, Revision: s.Revision,
-		Context: rewrite.Context{Used: s.ContextUsed, Limit: s.ContextLimit}, Compacted: s.Compacted,
-		Created: s.Created, LastUsed: s.LastUsed, Attempt: rewrite.NoAttempt, Reset: s.Reset, CallersOwn: s.CallersOwn,
-		File: s.File, Stamp: s.Stamp, Left: s.LeftFiles, FirstModel: s.FirstModel, Shared: s.Shared != "",
-		Caller: s.Caller, Rounds: s.Rounds, BaseBytes: int(s.BaseBytes), Base: decodeDigests(s.Base),
-	}
-	if s.Attempt != nil {
-		f.Attempt = int(*s.Attempt)
-	}
-	return f
+	return decide.ChainFacts{Chain: c.ID, Newest: c.Newest, Concurrent: c.Concurrent, Session: s.ID,
+		SessionRecord: s.SessionRecord, Shared: s.Shared != "", Base: decodeDigests(s.Base)}
 }
 
 // sent returns the prompts and answers of the session.
 func (s *Session) sent() prompt.Sent {
 	sent := prompt.Sent{
-		Base: prompt.Footprint{Opening: int(s.BaseOpening), Bytes: int(s.BaseBytes), Blocks: decodeDigests(s.Base),
+		Base: prompt.Footprint{Opening: int(s.BaseOpening), Bytes: s.BaseBytes, Blocks: decodeDigests(s.Base),
 			Lines: decodeLines(s.BaseLines), Shape: decodeShape(s.Shape)},
 		Answers: decodeAnswers(s.Answers, s.Said), Transcript: s.Transcript, Things: decodeMarks(s.Things),
 	}

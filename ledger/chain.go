@@ -6,7 +6,6 @@ import (
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
-	"reprise/rewrite/reason"
 )
 
 // A Chain is a chain with sessions in the order in which they began, as a value that any book can
@@ -34,51 +33,26 @@ type Chain struct {
 	other   *Session // another chain's, that a session of this one is to be a copy of
 }
 
-// A Session is a session of a Chain. A field that is missing in JSON has the zero value, which says that nothing is
-// known.
+// A Session is a session of a Chain.
 type Session struct {
 	ID int64 `db:"id INTEGER PRIMARY KEY" json:"-"` // the number
-	// The session that it is a copy of.
-	Parent     int64         `db:"parent_id,once INTEGER" json:"parent,omitempty"`
-	NativeID   string        `db:"native_id TEXT" json:"native_id,omitempty"`
-	State      decide.State  `db:"state" json:"state"`
-	StateWhy   reason.Code   `db:"state_why" json:"state_why,omitempty"`
-	Reset      bool          `db:"reset" json:"reset,omitempty"`             // an answer has ended it
-	CallersOwn bool          `db:"callers_own" json:"callers_own,omitempty"` // the caller has gone on with it by its ID
-	Created    decide.Millis `db:"created,once" json:"created"`
-	LastUsed   decide.Millis `db:"last_used" json:"last_used"`
-	Attempt    *int64        `db:"attempt INTEGER" json:"attempt,omitempty"` // of its latest call
-	Turns      int64         `db:"turns" json:"turns,omitempty"`
-	Errors     int64         `db:"errors" json:"errors,omitempty"`
-	Caller     decide.Caller `db:"caller" json:"caller,omitzero"` // the processes above its latest call
+	decide.SessionRecord
+	Turns       int    `db:"turns" json:"turns,omitempty"`
+	ToolVersion string `db:"version TEXT" json:"tool_version,omitempty"`
 
-	decide.Fingerprints        // of its runs
-	FirstModel          string `db:"first_model" json:"first_model,omitempty"` // as named
-	ToolVersion         string `db:"version TEXT" json:"tool_version,omitempty"`
-
-	// Digests of its prompts and answers.
-	// Of the first prompt that it was sent whole: its first line, its blocks.
+	// Digests of the prompts and answers.
+	// Of the first prompt that it was sent whole: the first line, the blocks.
 	Root        []byte `db:"root,once" json:"root,omitempty"`
 	Base        []byte `db:"base" json:"base"`                       // of the blocks of the newest prompt
 	BaseLines   []byte `db:"base_lines" json:"base_lines,omitempty"` // how many lines each of these blocks has
 	BaseOpening int64  `db:"base_opening" json:"base_opening"`
-	BaseBytes   int64  `db:"base_bytes" json:"base_bytes"`
-	Shape       []byte `db:"shape" json:"shape,omitempty"`   // of its exact text, by sections
+	Shape       []byte `db:"shape" json:"shape,omitempty"`   // of the exact text, by sections
 	Things      []byte `db:"things" json:"things,omitempty"` // the names that runs touched or said first
 	Answers     []byte `db:"answers" json:"answers,omitempty"`
-	Said        []byte `db:"said" json:"said,omitempty"` // the other forms of its answers
+	Said        []byte `db:"said" json:"said,omitempty"` // the other forms of the answers
 
-	// The traces that its runs have left.
-	Transcript   bool           `db:"transcript" json:"transcript,omitempty"`
-	Compacted    bool           `db:"compacted" json:"compacted,omitempty"`
-	ContextUsed  int64          `db:"context_used" json:"context_used,omitempty"`
-	ContextLimit int64          `db:"context_limit" json:"context_limit,omitempty"`
-	Totals       rewrite.Totals `db:"totals" json:"totals,omitempty"`
-	File         string         `db:"file TEXT" json:"file,omitempty"`        // in a store relative to the tool's home
-	LeftFiles    string         `db:"left_files" json:"left_files,omitempty"` // the files that its runs changed
-	// Its latest resumed rounds that were given the same.
-	Rounds          decide.Rounds `db:"rounds" json:"rounds,omitzero"`
-	decide.Revision               // of the directory at the end of the latest run
+	Transcript bool           `db:"transcript" json:"transcript,omitempty"` // a prompt was a conversation
+	Totals     rewrite.Totals `db:"totals" json:"totals,omitempty"`
 	// A run has it now; FactsOf and Begin read it.
 	InUse bool `json:"-"`
 }
@@ -110,8 +84,6 @@ type storedSession struct {
 	Session
 	Tool   string `db:"tool,once"`
 	Format int    `db:"format,once INTEGER NOT NULL DEFAULT 1"` // the Format of the digests
-	// A stamp of the content of File: the size, or the values of a row.
-	Stamp decide.Stamp `db:"stamp,once TEXT"`
 	// The kind of the store's register, "" if no store has it.
 	Shared string `db:"shared,once"`
 	// Of its files, as our last run left them for a store.

@@ -63,7 +63,8 @@ func goodFacts() decide.Facts {
 	return decide.Facts{
 		Now: 100 * hour, Fingerprints: p, Limits: decide.Limits{TTL: hour, MaxAge: hour, ContextShare: 1, UnknownWindow: 1000},
 		Chains: []decide.ChainFacts{{
-			Chain: 7, Session: 8, NativeID: "id", State: decide.Live, Fingerprints: p, Created: 100*hour - minute, LastUsed: 100*hour - minute,
+			Chain: 7, Session: 8, SessionRecord: decide.SessionRecord{NativeID: "id", State: decide.Live, Fingerprints: p,
+				Created: 100*hour - minute, LastUsed: 100*hour - minute},
 			Continuity: prompt.Continuity{Relation: reason.Extends, BeginsAlike: true}, Proof: decide.Proof{Transcript: true},
 		}},
 	}

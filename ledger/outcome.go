@@ -117,7 +117,7 @@ type Ending struct {
 	Cwd, Task     string
 	Project       string
 	Named         string // the session that the caller names, of an observed call that is not recorded yet
-	Ended, Failed int64  // how many of the calls ended well, and did not
+	Ended, Failed int    // how many of the calls ended well, and did not
 	Resets        []string
 	News          Session // what the session was sent, and what it said and touched
 	AnswerLines   []byte
@@ -250,10 +250,6 @@ func (e *Ending) record(tx *sql.Tx) error {
 		return err
 	}
 	if err := chain.save(tx, ""); err != nil {
-		return err
-	}
-	if _, err := tx.Exec("UPDATE sessions SET stamp = nullif(?, '') WHERE id = ?", o.Stamp,
-		e.Session); err != nil {
 		return err
 	}
 	_, err = tx.Exec("DELETE FROM leases WHERE session_id = ?", e.Session)

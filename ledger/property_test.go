@@ -342,8 +342,9 @@ func (j job) facts(chain int64, p *prompt.Prompt) decide.ChainFacts {
 	for _, a := range append(slices.Clone(j.earlier), j.raw) {
 		sent.Answers = append(sent.Answers, prompt.NewAnswer(a, nil, propertyKey))
 	}
-	return decide.ChainFacts{Chain: chain, Session: chain, NativeID: strconv.FormatInt(chain, 10), State: decide.Live,
-		Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: sent.Base.Bytes, Continuity: prompt.Compare(sent, p)}
+	s := decide.SessionRecord{NativeID: strconv.FormatInt(chain, 10), State: decide.Live, Created: 99 * hour,
+		LastUsed: 100*hour - minute, BaseBytes: sent.Base.Bytes}
+	return decide.ChainFacts{Chain: chain, Session: chain, SessionRecord: s, Continuity: prompt.Compare(sent, p)}
 }
 
 // Whatever is done to a prompt, no session is resumed that it does not continue,

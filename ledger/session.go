@@ -30,7 +30,8 @@ func sessionFor(c *Call, d *decide.Decision, from *Session) Session {
 }
 
 func newSession(c *Call) Session {
-	s := Session{Created: c.Now, Fingerprints: c.Fingerprints}
+	var s Session
+	s.Created, s.Fingerprints = c.Now, c.Fingerprints
 	base := s.send(c.Prompt)
 	s.Root = encodeDigests(append([]prompt.Digest{base.First}, base.Blocks...))
 	s.run(c)
@@ -41,7 +42,7 @@ func newSession(c *Call) Session {
 func (s *Session) send(p *prompt.Prompt) prompt.Footprint {
 	base := p.Footprint()
 	s.Base, s.BaseLines = encodeDigests(base.Blocks), encodeLines(base.Lines)
-	s.BaseOpening, s.BaseBytes = int64(base.Opening), int64(base.Bytes)
+	s.BaseOpening, s.BaseBytes = int64(base.Opening), base.Bytes
 	s.Shape = encodeShape(base.Shape)
 	return base
 }
@@ -52,15 +53,14 @@ func (s *Session) run(c *Call) {
 	s.State, s.LastUsed, s.Caller = decide.Running, c.Now, c.Caller
 	s.Revision = c.Revision
 	if c.Attempt != rewrite.NoAttempt {
-		attempt := int64(c.Attempt)
-		s.Attempt = &attempt
+		s.Attempt = new(c.Attempt)
 	}
 }
 
 // copied returns the session that a copy will be. It was sent and answered the same, and has the same age.
 func (s *Session) copied() Session {
 	k := *s
-	k.NativeID, k.ToolVersion, k.File = "", "", ""
+	k.NativeID, k.ToolVersion, k.File, k.Stamp = "", "", "", ""
 	k.StateWhy, k.Reset, k.CallersOwn, k.Errors = "", false, false, 0
 	return k
 }
@@ -130,7 +130,8 @@ func (s *Session) finish(e *Ending, source *Session) error {
 	s.State, s.StateWhy = o.sessionState()
 	s.LastUsed = o.Now
 	s.Turns, s.Errors = s.Turns+e.Ended, s.Errors+e.Failed
-	s.NativeID, s.File, s.ToolVersion = seen.ID, o.File, cmp.Or(seen.Version, s.ToolVersion)
+	s.NativeID, s.File, s.Stamp = seen.ID, o.File, o.Stamp
+	s.ToolVersion = cmp.Or(seen.Version, s.ToolVersion)
 	s.FirstModel = cmp.Or(s.FirstModel, seen.Model)
 	s.Base, s.BaseOpening, s.BaseBytes = news.Base, news.BaseOpening, news.BaseBytes
 	s.BaseLines, s.Shape = news.BaseLines, news.Shape

@@ -21,7 +21,8 @@ func valueCall(text string, now decide.Millis) *Call {
 }
 
 func valueEnding(o *Outcome, blocks []byte) *Ending {
-	e := &Ending{Cwd: "/project", Task: "parser", News: Session{Base: blocks, BaseBytes: 10}, Outcome: *o}
+	e := &Ending{Cwd: "/project", Task: "parser", News: Session{Base: blocks}, Outcome: *o}
+	e.News.BaseBytes = 10
 	e.add(Record{}, o)
 	return e
 }
@@ -131,7 +132,8 @@ func TestARefusalEndsWhatItIsAbout(t *testing.T) {
 		{reason.RefusedUnknown, true, true, decide.Dead, decide.Live, 1},
 	} {
 		c := NewChain(valueCall("", 0))
-		c.Sessions, c.Newest, c.Since = []Session{{ID: 1, State: decide.Live}, {ID: 2, State: decide.Running, Parent: 1}}, 2, 1
+		c.Sessions, c.Newest, c.Since = []Session{{ID: 1, SessionRecord: decide.SessionRecord{State: decide.Live}},
+			{ID: 2, SessionRecord: decide.SessionRecord{State: decide.Running, Parent: 1}}}, 2, 1
 		source := int64(0)
 		if test.copied {
 			source = 1
@@ -141,7 +143,7 @@ func TestARefusalEndsWhatItIsAbout(t *testing.T) {
 		if number != 3 || refused.State != test.state || refused.StateWhy != test.why || refused.Errors != 1 || c.Since != test.since || c.Sessions[2].State != decide.Running {
 			t.Errorf("%+v: %+v", test, c)
 		}
-		if test.source == "" && !reflect.DeepEqual(from, Session{ID: 1, State: decide.Live}) || test.source != "" && (from.State != test.source || from.Errors != 1) {
+		if test.source == "" && !reflect.DeepEqual(from, Session{ID: 1, SessionRecord: decide.SessionRecord{State: decide.Live}}) || test.source != "" && (from.State != test.source || from.Errors != 1) {
 			t.Errorf("%+v: the source is %+v", test, from)
 		}
 	}

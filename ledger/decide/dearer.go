@@ -150,7 +150,7 @@ func dearer(f Facts, c *ChainFacts) (Prices, reason.Code) {
 	if f.Limits.ResumeDearer {
 		return Prices{}, ""
 	}
-	idle, held := f.Now-c.LastUsed, c.Context.Used
+	idle, held := f.Now-c.LastUsed, c.ContextUsed
 	p, ok := PastPrices(c.Past, idle, held)
 	if _, own := latest(c.Past); len(own) < MinResumes {
 		if _, others := latest(f.Learned); len(others) == MinResumes {

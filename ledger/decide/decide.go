@@ -56,8 +56,8 @@ func Decide(f Facts) Decision {
 		}
 		return d
 	}
-	d.Chain, d.Context, d.NearlyFull = chain.Chain, chain.Context, f.Limits.NearlyFull(chain.Context, chain.model())
-	d.ContextModel = chain.model()
+	d.Chain, d.Context, d.ContextModel = chain.Chain, chain.Context(), chain.model()
+	d.NearlyFull = f.Limits.NearlyFull(d.Context, d.ContextModel)
 	d.LastUsed, d.Created, d.Errors = chain.LastUsed, chain.Created, chain.Errors
 	if d.Reason == reason.BaseChanged && chain.Continuity.Relation == reason.Unrelated {
 		d.Detail = reason.Unrelated
@@ -130,8 +130,8 @@ func start(f Facts) Decision {
 	}
 	return Decision{Mode: rewrite.Resume, Reason: reason.StartedFrom, Session: source.Session, NativeID: source.NativeID,
 		Copy: true, Whole: reason.StartedFrom,
-		Context: source.Context, NearlyFull: f.Limits.NearlyFull(source.Context,
-			source.model()), ContextModel: source.model(), LastUsed: source.LastUsed}
+		Context: source.Context(), NearlyFull: f.Limits.NearlyFull(source.Context(), source.model()),
+		ContextModel: source.model(), LastUsed: source.LastUsed}
 }
 
 // beginsAnew are the reasons of a call that seems to continue nothing.
@@ -189,8 +189,8 @@ func (f *Facts) Unrecorded() bool {
 func attempt(sessions []ChainFacts, chain int64) int {
 	highest := rewrite.NoAttempt
 	for _, c := range sessions {
-		if c.Chain == chain {
-			highest = max(highest, c.Attempt)
+		if c.Chain == chain && c.Attempt != nil {
+			highest = max(highest, *c.Attempt)
 		}
 	}
 	return highest

@@ -20,8 +20,8 @@ func goodFacts() Facts {
 		Now: 100 * hour, Fingerprints: p,
 		Limits: Limits{TTL: 30 * minute, MaxAge: 24 * hour, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, MinEvident: 24, UnknownWindow: 1000},
 		Chains: []ChainFacts{{
-			Chain: 7, Session: 8, NativeID: "id", State: Live, Fingerprints: p,
-			Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: 300,
+			Chain: 7, Session: 8, SessionRecord: SessionRecord{NativeID: "id", State: Live, Fingerprints: p,
+				Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: 300},
 			Continuity: prompt.Continuity{Relation: reason.Extends, BeginsAlike: true}, Proof: Proof{Transcript: true},
 		}},
 	}
@@ -64,14 +64,14 @@ func TestDecide(t *testing.T) {
 func decisions() []decision {
 	requested := func(model string, used int64) func(*Facts) {
 		return func(f *Facts) {
-			f.Fingerprints.Model, f.Chains[0].Fingerprints.Model, f.Chains[0].Context.Used = model, model, used
+			f.Fingerprints.Model, f.Chains[0].Fingerprints.Model, f.Chains[0].ContextUsed = model, model, used
 		}
 	}
 	related := func(r reason.Code) func(*Facts) {
 		return first(func(c *ChainFacts) { c.Continuity.Relation = r })
 	}
 	attempts := func(call, session int) func(*Facts) {
-		return func(f *Facts) { f.Attempt, f.Chains[0].Attempt = call, session }
+		return func(f *Facts) { f.Attempt, f.Chains[0].Attempt = call, &session }
 	}
 	named := func(change func(*Facts)) func(*Facts) {
 		return func(f *Facts) { f.Named = true; change(f) }
@@ -97,14 +97,14 @@ func decisions() []decision {
 	}
 	stuck := func(change func(*ChainFacts)) func(*Facts) {
 		return first(func(c *ChainFacts) {
-			c.Rounds, c.Given, c.TreeNow, c.Left = Rounds{2, "given", "tree"}, "given", "tree", `[{"path":"a file"}]`
+			c.Rounds, c.Given, c.TreeNow, c.LeftFiles = Rounds{2, "given", "tree"}, "given", "tree", `[{"path":"a file"}]`
 			change(c)
 		})
 	}
 	past := func(change func(runs []Run)) func(*Facts) {
 		return func(f *Facts) {
 			c := &f.Chains[0]
-			c.LastUsed, c.Context.Used = f.Now-BriefIdle, 50
+			c.LastUsed, c.ContextUsed = f.Now-BriefIdle, 50
 			resume := Run{Side: Resumed, Began: f.Now - BriefIdle, Idle: BriefIdle, Held: 50, Missed: true, Usage: rewrite.Usage{Input: 101}}
 			c.Past = []Run{resume, resume, {Side: FirstRun, Usage: rewrite.Usage{Input: 100}}}
 			change(c.Past)
@@ -205,7 +205,7 @@ func decisions() []decision {
 		{"no progress, of a named job", named(stuck(func(*ChainFacts) {})), rewrite.Fresh, reason.NoProgress, 7},
 		{"no progress, in one round", stuck(func(c *ChainFacts) { c.Rounds.Count = 1 }), rewrite.Resume, reason.Extends, 7},
 		{"no progress, but something else is added", stuck(func(c *ChainFacts) { c.Given = "more" }), rewrite.Resume, reason.Extends, 7},
-		{"no progress, but no run changes files", stuck(func(c *ChainFacts) { c.Left = `[{"run":{}}]` }), rewrite.Resume, reason.Extends, 7},
+		{"no progress, but no run changes files", stuck(func(c *ChainFacts) { c.LeftFiles = `[{"run":{}}]` }), rewrite.Resume, reason.Extends, 7},
 		{"files have changed", stuck(func(c *ChainFacts) { c.TreeNow = "other" }), rewrite.Resume, reason.Extends, 7},
 		{"whether files have changed is not known", stuck(func(c *ChainFacts) { c.TreeNow = "" }), rewrite.Resume, reason.Extends, 7},
 		{"nor was it before", stuck(func(c *ChainFacts) { c.Rounds.Tree, c.TreeNow = "", "" }), rewrite.Resume, reason.Extends, 7},
@@ -230,20 +230,20 @@ func decisions() []decision {
 		{"fewer errors", first(func(c *ChainFacts) { c.Errors = 2 }), rewrite.Resume, reason.Extends, 7},
 		{"one error, none allowed", func(f *Facts) { f.Limits.ErrorLimit, f.Chains[0].Errors = 1, 1 }, rewrite.Fresh, reason.ErrorLimit, 7},
 		{"errors, without a limit", func(f *Facts) { f.Limits.ErrorLimit, f.Chains[0].Errors = 0, 99 }, rewrite.Resume, reason.Extends, 7},
-		{"a window that nobody knows", func(f *Facts) { f.Limits.UnknownWindow, f.Chains[0].Context.Used = 0, 900 }, rewrite.Resume, reason.Extends, 7},
-		{"a window of one token", first(func(c *ChainFacts) { c.Context = rewrite.Context{Used: 2, Limit: 1} }), rewrite.Fresh, reason.ContextFull, 7},
-		{"no share of the window", func(f *Facts) { f.Limits.ContextShare, f.Chains[0].Context.Used = 0, 900 }, rewrite.Resume, reason.Extends, 7},
-		{"full", first(func(c *ChainFacts) { c.Context = rewrite.Context{Used: 81, Limit: 100} }), rewrite.Fresh, reason.ContextFull, 7},
-		{"nearly full", first(func(c *ChainFacts) { c.Context = rewrite.Context{Used: 80, Limit: 100} }), rewrite.Resume, reason.Extends, 7},
-		{"room in the model's window", first(func(c *ChainFacts) { c.Context.Used, c.FirstModel = 800_000, "gemini-2.5-pro" }), rewrite.Resume, reason.Extends, 7},
-		{"the model's window is full", first(func(c *ChainFacts) { c.Context.Used, c.FirstModel = 900_000, "gemini-2.5-pro" }), rewrite.Fresh, reason.ContextFull, 7},
+		{"a window that nobody knows", func(f *Facts) { f.Limits.UnknownWindow, f.Chains[0].ContextUsed = 0, 900 }, rewrite.Resume, reason.Extends, 7},
+		{"a window of one token", first(func(c *ChainFacts) { c.ContextUsed, c.ContextLimit = 2, 1 }), rewrite.Fresh, reason.ContextFull, 7},
+		{"no share of the window", func(f *Facts) { f.Limits.ContextShare, f.Chains[0].ContextUsed = 0, 900 }, rewrite.Resume, reason.Extends, 7},
+		{"full", first(func(c *ChainFacts) { c.ContextUsed, c.ContextLimit = 81, 100 }), rewrite.Fresh, reason.ContextFull, 7},
+		{"nearly full", first(func(c *ChainFacts) { c.ContextUsed, c.ContextLimit = 80, 100 }), rewrite.Resume, reason.Extends, 7},
+		{"room in the model's window", first(func(c *ChainFacts) { c.ContextUsed, c.FirstModel = 800_000, "gemini-2.5-pro" }), rewrite.Resume, reason.Extends, 7},
+		{"the model's window is full", first(func(c *ChainFacts) { c.ContextUsed, c.FirstModel = 900_000, "gemini-2.5-pro" }), rewrite.Fresh, reason.ContextFull, 7},
 		{"room in the requested model's window", requested("gemini-2.5-pro", 800_000), rewrite.Resume, reason.Extends, 7},
 		{"another model answers than was requested", func(f *Facts) {
 			requested("gemini-2.5-pro", 200_000)(f)
 			f.Chains[0].FirstModel = "codestral-2508"
 		}, rewrite.Fresh, reason.ContextFull, 7},
-		{"the tool reports less than the model has", first(func(c *ChainFacts) { c.Context, c.FirstModel = rewrite.Context{Used: 90, Limit: 100}, "gemini-2.5-pro" }), rewrite.Fresh, reason.ContextFull, 7},
-		{"full, as far as is known", first(func(c *ChainFacts) { c.Context.Used = 900 }), rewrite.Fresh, reason.ContextFull, 7},
+		{"the tool reports less than the model has", first(func(c *ChainFacts) { c.ContextUsed, c.ContextLimit, c.FirstModel = 90, 100, "gemini-2.5-pro" }), rewrite.Fresh, reason.ContextFull, 7},
+		{"full, as far as is known", first(func(c *ChainFacts) { c.ContextUsed = 900 }), rewrite.Fresh, reason.ContextFull, 7},
 		{"file gone", first(func(c *ChainFacts) { c.Stored = StoredGone }), rewrite.Fresh, reason.SessionGone, 7},
 		{"file changed", first(func(c *ChainFacts) { c.Stored = StoredChanged }), rewrite.Fresh, reason.SessionMoved, 7},
 		{"the caller's own", first(func(c *ChainFacts) { c.CallersOwn = true }), rewrite.Fresh, reason.CallersOwn, 7},
@@ -256,7 +256,7 @@ func decisions() []decision {
 		{"used by somebody, no message to end with", moved(func(f *Facts) { f.Chains[0].ForkAt = "" }), rewrite.Fresh, reason.SessionMoved, 7},
 		{"used by somebody, and left alone", moved(func(f *Facts) { f.Fork = false }), rewrite.Fresh, reason.SessionMoved, 7},
 		{"used by somebody, but idle", moved(func(f *Facts) { f.Chains[0].LastUsed = 0 }), rewrite.Fresh, reason.Idle, 7},
-		{"used by somebody, but full", moved(func(f *Facts) { f.Chains[0].Context.Used = 900 }), rewrite.Fresh, reason.ContextFull, 7},
+		{"used by somebody, but full", moved(func(f *Facts) { f.Chains[0].ContextUsed = 900 }), rewrite.Fresh, reason.ContextFull, 7},
 		{"used by somebody, but another model", moved(func(f *Facts) { f.Fingerprints.Model = "n" }), rewrite.Fresh, reason.ModelChanged, 7},
 		{"used by somebody, but held out", moved(func(f *Facts) { f.Limits.HoldOut = 1 }), rewrite.Fresh, reason.HeldOut, 7},
 		{"used by somebody, but ended", moved(func(f *Facts) { f.Chains[0].Reset = true }), rewrite.Fresh, reason.ContextReset, 7},
@@ -484,7 +484,7 @@ func TestDecideInATree(t *testing.T) {
 
 // An attempt that goes down begins the job anew, whichever session the prompt repeats.
 func TestDecideByTheHighestAttempt(t *testing.T) {
-	f := treeFacts(node{2, 1, reason.BaseChanged, 2, func(c *ChainFacts) { c.Attempt = 2 }}, node{1, 0, reason.Extends, 1, func(c *ChainFacts) { c.Attempt = 1 }})
+	f := treeFacts(node{2, 1, reason.BaseChanged, 2, func(c *ChainFacts) { c.Attempt = new(2) }}, node{1, 0, reason.Extends, 1, func(c *ChainFacts) { c.Attempt = new(1) }})
 	f.Attempt = 1
 	if d := Decide(f); d.Reason != reason.AttemptReset {
 		t.Errorf("%s (%s)", d.Mode, d.Reason)
@@ -736,12 +736,13 @@ func TestUnrecordedOfAFreshCall(t *testing.T) {
 
 // A role begins as a copy of one session that no two calls have used at once.
 func TestStartFromOneSession(t *testing.T) {
+	live := SessionRecord{State: Live}
 	for name, tt := range map[string]struct {
 		start []ChainFacts
 		want  reason.Code
 	}{
-		"two ends":      {[]ChainFacts{{State: Live}, {State: Live}}, reason.Ambiguous},
-		"two at a time": {[]ChainFacts{{State: Live, Concurrent: true}}, reason.Ambiguous},
+		"two ends":      {[]ChainFacts{{SessionRecord: live}, {SessionRecord: live}}, reason.Ambiguous},
+		"two at a time": {[]ChainFacts{{SessionRecord: live, Concurrent: true}}, reason.Ambiguous},
 	} {
 		d := start(Facts{Copies: true, Start: tt.start})
 		if d.Mode.Continues() || d.Detail != tt.want {

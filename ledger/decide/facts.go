@@ -86,53 +86,76 @@ func (f *Facts) Lost(session int64) (copies int) {
 	return copies
 }
 
+// A SessionRecord is the part of a session's record in a ledger, or in a store, that decisions depend on. The
+// JSON names are the format of stores, and never change. A field that is missing there has the zero value,
+// which says that nothing is known.
+type SessionRecord struct {
+	// The session that it is a copy of, 0 for none.
+	Parent   int64  `db:"parent_id,once INTEGER" json:"parent,omitempty"`
+	NativeID string `db:"native_id TEXT" json:"native_id,omitempty"`
+	State    State  `db:"state" json:"state"`
+	// The reason why it is dead or has failed; of a live one TurnLimit, or why a copy of it has failed if that
+	// can lie in it.
+	StateWhy     reason.Code `db:"state_why" json:"state_why,omitempty"`
+	Reset        bool        `db:"reset" json:"reset,omitempty"`             // an answer has ended it
+	CallersOwn   bool        `db:"callers_own" json:"callers_own,omitempty"` // the caller has gone on with it by its ID
+	Created      Millis      `db:"created,once" json:"created"`
+	LastUsed     Millis      `db:"last_used" json:"last_used"`
+	Attempt      *int        `db:"attempt INTEGER" json:"attempt,omitempty"` // of the latest call
+	Errors       int         `db:"errors" json:"errors,omitempty"`
+	Caller       Caller      `db:"caller" json:"caller,omitzero"` // the processes above the latest call
+	Fingerprints             // of the runs
+	FirstModel   string      `db:"first_model" json:"first_model,omitempty"` // the model, as the tool named it at first
+	BaseBytes    int         `db:"base_bytes" json:"base_bytes"`             // the length of the newest prompt
+	Compacted    bool        `db:"compacted" json:"compacted,omitempty"`     // the tool has shortened the history
+	ContextUsed  int64       `db:"context_used" json:"context_used,omitempty"`
+	ContextLimit int64       `db:"context_limit" json:"context_limit,omitempty"`
+	File         string      `db:"file TEXT" json:"file,omitempty"` // in a store relative to the tool's home
+	Stamp        Stamp       `db:"stamp TEXT" json:"-"`             // as our last run left it
+	// The files that the runs changed, as they left them.
+	LeftFiles string `db:"left_files" json:"left_files,omitempty"`
+	Rounds    Rounds `db:"rounds" json:"rounds,omitzero"` // the latest resumed ones that were given the same
+	Revision         // of the directory at the end of the latest run
+}
+
+// Context returns how full the session is.
+func (s *SessionRecord) Context() rewrite.Context {
+	return rewrite.Context{Used: s.ContextUsed, Limit: s.ContextLimit}
+}
+
+// model returns the model that the session runs with, as the tool named it or else as it was requested.
+func (s *SessionRecord) model() string { return cmp.Or(s.FirstModel, s.Model) }
+
+// Changes reports whether the session's runs change files, as far as is known. One that only reads, as a
+// reviewer's, makes the progress elsewhere.
+func (s *SessionRecord) Changes() bool { return strings.Contains(s.LeftFiles, `"path":`) }
+
 // ChainFacts are the facts about a chain and one of its sessions.
 type ChainFacts struct {
 	Chain      int64
 	Newest     int64 // the chain's newest session
 	Concurrent bool  // two calls of the chain have run at once
 	Session    int64
-	Parent     int64 // the session that it is a copy of, 0 for none
-	NativeID   string
-	State      State
-	// why it is dead or has failed; of a live one TurnLimit, or why a copy of it has failed if that can lie in it
-	StateWhy     reason.Code
-	Held         bool // a live process holds the lease
-	Fingerprints Fingerprints
-	Revision     Revision    // of the directory at the end of the latest run
-	History      reason.Code // why Revision.Head is not known to be an ancestor of the call's, "" if it is
+	SessionRecord
+	Held    bool        // a live process holds the lease
+	History reason.Code // why Revision.Head is not known to be an ancestor of the call's, "" if it is
 	// CheckoutDiffers reports that the directory lacks the session's work on another machine.
 	CheckoutDiffers bool
-	Shared          bool   // a store decides on it, not this ledger
-	FirstModel      string // the model that the tool named when the session began, "" if not known
+	WorkGone        bool // files that the runs changed have been thrown away since
+	Shared          bool // a store decides on it, not this ledger
 	Stored          StoredState
 	ForkAt          string      // the message where our last run left it, although another process has written to it
 	NoForkAt        reason.Code // why there is none
-	Created         Millis
-	LastUsed        Millis
-	Errors          int
-	Context         rewrite.Context
-	Compacted       bool // the tool has shortened the history
-	BaseBytes       int
 	Continuity      prompt.Continuity
-	Attempt         int              // of the latest call, or rewrite.NoAttempt
-	CallersOwn      bool             // the caller has continued it by the ID
-	Reset           bool             // another role's answer, or its own, has ended it
 	Share           float64          // the chain's fixed number from 0 to 1
 	Proof           Proof            // what shows that the call continues it
 	AnswerShared    bool             // another session gave the same answer
 	Preamble        bool             // later prompts have continued the first one differently: that is no job
 	Against         []prompt.Finding // the prompt's words against continuing the session, without others' answers
-	Base            []prompt.Digest
-	WorkGone        bool   // files that it changed have been thrown away since
-	Caller          Caller // of the latest call
-	File            string // the session's file
-	Left            string // the files that the runs changed, as they left them
-	Stamp           Stamp  // as our last run left it
+	Base            []prompt.Digest  // of the blocks of the newest prompt
 
 	Asked   []Lack // the facts that were asked for
 	Past    []Run  // the chain's latest runs that ended well, the latest first
-	Rounds  Rounds // the latest ones that were given the same
 	Given   string // a digest of the call's input
 	TreeNow string // git's name of the directory's content, "" if not known
 
@@ -151,13 +174,6 @@ func (c *ChainFacts) QuotesLong() bool {
 	e := &c.Continuity.Evidence
 	return e.Own && e.Answer >= prompt.LongAnswer
 }
-
-// model returns the model that the session runs with, as the tool named it or else as it was requested.
-func (c *ChainFacts) model() string { return cmp.Or(c.FirstModel, c.Fingerprints.Model) }
-
-// Changes reports whether the session's runs change files, as far as is known. One that only reads, as a
-// reviewer's, makes the progress elsewhere.
-func (c *ChainFacts) Changes() bool { return strings.Contains(c.Left, `"path":`) }
 
 // Unnamed is the condition for a call without a name to be resumed.
 type Unnamed string

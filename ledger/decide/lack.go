@@ -32,7 +32,7 @@ func (f *Facts) Lacks(d Decision) Lack {
 		return LacksHistory
 	case lacks(LacksCheckout, true):
 		return LacksCheckout
-	case lacks(LacksWork, c.Left != ""):
+	case lacks(LacksWork, c.LeftFiles != ""):
 		return LacksWork
 	case lacks(LacksInput, d.Reason != reason.StartedFrom):
 		return LacksInput
