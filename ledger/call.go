@@ -11,29 +11,19 @@ import (
 // A Call is a call before it runs, with all that the decision needs to know. Task is "" if continuity must find
 // the chain.
 type Call struct {
-	Record        // the part that is saved before the decision
-	Home          string
-	Scope         string   // the rule that names Task and Role, "" if the caller set them
-	Attempt       int      // or rewrite.NoAttempt
-	Never         bool     // it belongs to no chain
-	Strict        bool     // Task separates jobs, but continuity must prove the same one
-	Captured      bool     // each job has a separate task: the prompt or environment gives it
-	Resets        []string // roles that lose their chains of this task by the prompt
-	StartFrom     string   // the role of the task that the call's role begins as a copy of, "" for none
-	Prompt        *prompt.Prompt
-	Fingerprints  decide.Fingerprints
-	Revision      decide.Revision // the directory's place in the history
-	Limits        decide.Limits
-	Now           decide.Millis
-	Fresh         reason.Code // why it must be fresh, "" if it need not
-	Wait          bool        // the call waits for a session that another process holds
-	WaitForRecord bool        // it waits if the caller can know the answer of a run that is not recorded yet
-	Disabled      bool
-	HookSet       bool   // a hook would not run, or might not, if a session were resumed
-	NoResume      bool   // this version is known not to resume; the ledger can know the same of the binary
-	Copies        bool   // this version is known to resume in a copy
-	MayKeepHour   bool   // the provider can be asked to keep the prompt for an hour
-	Project       string // the root of the directory's repository, or the directory
+	Record         // the part that is saved before the decision
+	decide.Request // the part that the decision depends on
+	Home           string
+	Scope          string   // the rule that names Task and Role, "" if the caller set them
+	Strict         bool     // Task separates jobs, but continuity must prove the same one
+	Captured       bool     // each job has a separate task: the prompt or environment gives it
+	Resets         []string // roles that lose their chains of this task by the prompt
+	StartFrom      string   // the role of the task that the call's role begins as a copy of, "" for none
+	Prompt         *prompt.Prompt
+	Wait           bool   // the call waits for a session that another process holds
+	WaitForRecord  bool   // it waits if the caller can know the answer of a run that is not recorded yet
+	MayKeepHour    bool   // the provider can be asked to keep the prompt for an hour
+	Project        string // the root of the directory's repository, or the directory
 	// WorkGone reports whether files that a session changed have been thrown away since, given how the
 	// runs left them and the commit that was checked out then. It can be nil.
 	WorkGone func(left, head string) bool

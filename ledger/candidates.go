@@ -52,11 +52,8 @@ func (l *Ledger) outdated(c decide.ChainFacts) bool {
 }
 
 func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
-	f = decide.Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
-		HookSet: c.HookSet,
-		Copies:  c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), Strong: c.strong(), SameTask: c.Strict &&
-			c.Task != "", Attempt: c.Attempt, Fingerprints: c.Fingerprints, Revision: c.Revision,
-		PromptBytes: len(c.Prompt.Text), Limits: c.Limits}
+	f = decide.Facts{Request: c.Request, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), Strong: c.strong(),
+		SameTask: c.Strict && c.Task != "", PromptBytes: len(c.Prompt.Text)}
 	if c.Never {
 		return f, nil
 	}

@@ -61,7 +61,8 @@ func wantCount(t *testing.T, l *Ledger, want int64, query string, args ...any) {
 func goodFacts() decide.Facts {
 	p := decide.Fingerprints{Settings: "s", Model: "m", Runtime: "r", Auth: "a"}
 	return decide.Facts{
-		Now: 100 * hour, Fingerprints: p, Limits: decide.Limits{TTL: hour, MaxAge: hour, ContextShare: 1, UnknownWindow: 1000},
+		Request: decide.Request{Now: 100 * hour, Fingerprints: p,
+			Limits: decide.Limits{TTL: hour, MaxAge: hour, ContextShare: 1, UnknownWindow: 1000}},
 		Chains: []decide.ChainFacts{{
 			Chain: 7, Session: 8, SessionRecord: decide.SessionRecord{NativeID: "id", State: decide.Live, Fingerprints: p,
 				Created: 100*hour - minute, LastUsed: 100*hour - minute},

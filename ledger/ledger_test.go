@@ -429,11 +429,11 @@ func TestProbes(t *testing.T) {
 
 func testCall(l *Ledger, text string, now decide.Millis) *Call {
 	return &Call{
-		Record: Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text},
-		Home:   "/home/.claude", Now: now,
-		Prompt: prompt.New(text, l.Key()),
-		Limits: decide.Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends},
-		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
+		Record:  Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text},
+		Home:    "/home/.claude",
+		Prompt:  prompt.New(text, l.Key()),
+		Request: decide.Request{Now: now, Limits: decide.Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends}},
+		Stored:  func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
 }
 

@@ -366,7 +366,7 @@ func TestNoUnsafeResume(t *testing.T) {
 		}
 		after := g.next(jobs[g.IntN(len(jobs))])
 		p := prompt.New(render(after), propertyKey)
-		f := decide.Facts{Now: 100 * hour, Limits: limits}
+		f := decide.Facts{Request: decide.Request{Now: 100 * hour, Limits: limits}}
 		var fits, unclear []int64
 		for i, j := range jobs {
 			f.Chains = append(f.Chains, j.facts(int64(i+1), p))
@@ -377,7 +377,7 @@ func TestNoUnsafeResume(t *testing.T) {
 				unclear = append(unclear, int64(i+1))
 			}
 		}
-		addEvidence(&Call{Now: f.Now}, f.Chains, nil)
+		addEvidence(&Call{Request: f.Request}, f.Chains, nil)
 		d := decide.Decide(f)
 		// Of two sessions with one answer neither is taken where one of them can be meant, and turns without the answer
 		// between them are another history.

@@ -15,9 +15,10 @@ import (
 // valueCall returns a call for chains that no database has.
 func valueCall(text string, now decide.Millis) *Call {
 	key := prompt.Key("some key")
-	return &Call{Record: Record{Tool: "claude", Cwd: "/project", Task: "parser", Role: "coder"}, Home: "/home/.claude", Now: now, Attempt: rewrite.NoAttempt,
-		Prompt: prompt.New(text, key), Revision: decide.Revision{Repository: "r", Branch: "main", Head: "h"},
-		Fingerprints: decide.Fingerprints{Settings: "s", Model: "m", Runtime: "2.1", Auth: "a"}}
+	return &Call{Record: Record{Tool: "claude", Cwd: "/project", Task: "parser", Role: "coder"}, Home: "/home/.claude",
+		Prompt: prompt.New(text, key), Request: decide.Request{Now: now, Attempt: rewrite.NoAttempt,
+			Revision:     decide.Revision{Repository: "r", Branch: "main", Head: "h"},
+			Fingerprints: decide.Fingerprints{Settings: "s", Model: "m", Runtime: "2.1", Auth: "a"}}}
 }
 
 func valueEnding(o *Outcome, blocks []byte) *Ending {

@@ -48,7 +48,10 @@ type decided struct {
 func (f *found) newRecord(at time.Time) *ledger.Call {
 	return &ledger.Call{
 		Record: ledger.Record{Tool: f.name, Cwd: f.cwd, Format: f.line.Format},
-		Home:   f.home, Now: decide.MillisOf(at), NoResume: f.line.NoResume, Copies: f.line.Copies, Stored: f.sessions().Stored,
+		Request: decide.Request{
+			Now: decide.MillisOf(at), NoResume: f.line.NoResume, Copies: f.line.Copies,
+		},
+		Home: f.home, Stored: f.sessions().Stored,
 	}
 }
 

@@ -50,7 +50,7 @@ func TestSlowLedgerDoesNotDelayTheFreshRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, ticket, err := ledger.Begin(l, &ledger.Call{Record: ledger.Record{Tool: "claude", Cwd: "/w"}, Now: 1000, Prompt: prompt.New("Begin.", l.Key())})
+	_, ticket, err := ledger.Begin(l, &ledger.Call{Record: ledger.Record{Tool: "claude", Cwd: "/w"}, Prompt: prompt.New("Begin.", l.Key())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 	}
 	r := &ledger.Call{
 		Record: ledger.Record{Tool: orElse(call.Tool, "claude"), Cwd: cwd, Caller: call.caller(t)},
-		Home:   "/home", Now: now,
+		Home:   "/home", Request: decide.Request{Now: now},
 		Prompt: prompt.New(call.Prompt, l.Key()), Project: project,
 		Tree:   func() string { return "tree" }, // no run changes a file, yet none counts as no progress
 		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },

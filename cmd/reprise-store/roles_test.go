@@ -68,10 +68,10 @@ func TestRolesAtOnce(t *testing.T) {
 				d, ticket, err := ledger.Begin(book, &ledger.Call{
 					Record: ledger.Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text,
 						Task: "task", Role: fmt.Sprint("reviewer-", role)},
-					Home: home, Now: now,
+					Home:   home,
 					Prompt: prompt.New(text, digests),
-					Limits: decide.Limits{TTL: 3_600_000, MaxAge: 3_600_000, ErrorLimit: 3,
-						ContextShare: 0.8, MinBase: 200},
+					Request: decide.Request{Now: now, Limits: decide.Limits{TTL: 3_600_000,
+						MaxAge: 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200}},
 					Stored: func(string, string, decide.Stamp) decide.StoredState {
 						return decide.StoredSame
 					}, Checkout: func(string, string) bool { return true },

@@ -248,11 +248,12 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 	now := decide.MillisOf(time.Now().Add(-started))
 	d, ticket, err := ledger.Begin(book, &ledger.Call{
 		Record: ledger.Record{Tool: "claude", Cwd: resolved(cwd), Task: task, Format: rewrite.Text},
-		Home:   resolved(home), Now: now,
+		Home:   resolved(home),
 		Prompt: prompt.New(string(text), book.Key()),
-		Limits: decide.Limits{TTL: decide.Millis(time.Hour.Milliseconds()),
+		Request: decide.Request{Now: now, Limits: decide.Limits{
+			TTL:        decide.Millis(time.Hour.Milliseconds()),
 			MaxAge:     decide.Millis((24 * time.Hour).Milliseconds()),
-			ErrorLimit: 3, ContextShare: 0.8, MinBase: 100, Unnamed: decide.UnnamedExtends},
+			ErrorLimit: 3, ContextShare: 0.8, MinBase: 100, Unnamed: decide.UnnamedExtends}},
 		Stored: func(string, string, decide.Stamp) decide.StoredState {
 			return decide.StoredSame
 		},

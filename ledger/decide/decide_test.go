@@ -17,8 +17,8 @@ const (
 func goodFacts() Facts {
 	p := Fingerprints{Settings: "s", Model: "m", Runtime: "r", Auth: "a"}
 	return Facts{
-		Now: 100 * hour, Fingerprints: p,
-		Limits: Limits{TTL: 30 * minute, MaxAge: 24 * hour, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, MinEvident: 24, UnknownWindow: 1000},
+		Request: Request{Now: 100 * hour, Fingerprints: p, Limits: Limits{TTL: 30 * minute, MaxAge: 24 * hour,
+			ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, MinEvident: 24, UnknownWindow: 1000}},
 		Chains: []ChainFacts{{
 			Chain: 7, Session: 8, SessionRecord: SessionRecord{NativeID: "id", State: Live, Fingerprints: p,
 				Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: 300},
@@ -744,7 +744,7 @@ func TestStartFromOneSession(t *testing.T) {
 		"two ends":      {[]ChainFacts{{SessionRecord: live}, {SessionRecord: live}}, reason.Ambiguous},
 		"two at a time": {[]ChainFacts{{SessionRecord: live, Concurrent: true}}, reason.Ambiguous},
 	} {
-		d := start(Facts{Copies: true, Start: tt.start})
+		d := start(Facts{Request: Request{Copies: true}, Start: tt.start})
 		if d.Mode.Continues() || d.Detail != tt.want {
 			t.Errorf("%s: %s, %s", name, d.Mode, d.Detail)
 		}

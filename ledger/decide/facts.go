@@ -32,24 +32,29 @@ const (
 	StoredChanged // another process has written to it
 )
 
-// Facts are everything that a decision depends on.
-type Facts struct {
+// A Request is the part of a call that decisions depend on.
+type Request struct {
 	Now          Millis
 	Disabled     bool        // configuration switched resuming off
-	Never        bool        // a rule makes each call independent
+	Never        bool        // a rule makes each call independent: it belongs to no chain
 	Fresh        reason.Code // why the caller or the rule wants a fresh session, "" if not
-	NoResume     bool        // the binary is known not to support it
+	NoResume     bool        // this version, or this binary, is known not to support it
 	HookSet      bool        // a hook would not run, or might not, in a resumed session
 	Copies       bool        // a resume continues in a copy and leaves the source unchanged
-	Fork         bool        // a session is copied also if another process uses it, or has used it
-	Named        bool        // the task is named; otherwise continuity alone finds the chain
-	Strong       bool        // no other job has the task, and the role is known
-	SameTask     bool        // the task is known, but not that the calls belong together
 	Attempt      int         // the caller's number of the round, rewrite.NoAttempt if it does not count them
 	Fingerprints Fingerprints
 	Revision     Revision // of the call's directory
-	PromptBytes  int
 	Limits       Limits
+}
+
+// Facts are everything that a decision depends on.
+type Facts struct {
+	Request
+	Fork        bool // a session is copied also if another process uses it, or has used it
+	Named       bool // the task is named; otherwise continuity alone finds the chain
+	Strong      bool // no other job has the task, and the role is known
+	SameTask    bool // the task is known, but not that the calls belong together
+	PromptBytes int
 	// the latest runs of another chain of the same rule, tool, version, model and settings, the latest first
 	Learned []Run
 	// Chains are the sessions that the call can continue: the most recently used chain first, and

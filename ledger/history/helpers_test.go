@@ -48,9 +48,9 @@ func play(t *testing.T, l *ledger.Ledger, now decide.Millis, change func(*ledger
 	t.Helper()
 	c := &ledger.Call{
 		Record: ledger.Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text, Task: "t", Role: "coder", Rule: "r"},
-		Home:   "/home/.claude", Now: now, Prompt: prompt.New(fmt.Sprintf(base, now), l.Key()), Scope: "r",
-		Limits: decide.Limits{TTL: 24 * hour, MaxAge: 24 * hour, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends, Unrelated: true},
-		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
+		Home:   "/home/.claude", Prompt: prompt.New(fmt.Sprintf(base, now), l.Key()), Scope: "r",
+		Request: decide.Request{Now: now, Limits: decide.Limits{TTL: 24 * hour, MaxAge: 24 * hour, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends, Unrelated: true}},
+		Stored:  func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
 	if change != nil {
 		change(c)

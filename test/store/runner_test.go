@@ -133,10 +133,10 @@ func (r *runner) call() error {
 func (r *runner) newCall() *ledger.Call {
 	c := &ledger.Call{
 		Record: ledger.Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text, Task: r.task},
-		Home:   "/home/.claude", Now: r.now(),
+		Home:   "/home/.claude",
 		Prompt: prompt.New(r.prompt(), r.digests),
-		Limits: decide.Limits{TTL: 1 << 40, MaxAge: 1 << 40, ErrorLimit: 3, ContextShare: 0.8,
-			MinBase: 200, Unnamed: decide.UnnamedExtends},
+		Request: decide.Request{Now: r.now(), Limits: decide.Limits{TTL: 1 << 40, MaxAge: 1 << 40, ErrorLimit: 3, ContextShare: 0.8,
+			MinBase: 200, Unnamed: decide.UnnamedExtends}},
 		Stored: func(string, string, decide.Stamp) decide.StoredState {
 			return decide.StoredSame
 		},
