@@ -22,55 +22,39 @@ const (
 type givenAnswer struct {
 	call, session, chain int64
 	ended                decide.Millis
-	alike                bool // the chain begins like the prompt: it can be an item of the same batch
 	lines                []prompt.WordDigest
+	whole                bool // the prompt shows all lines
 }
 
-// shownIn reports whether all lines of the answer are among some.
-func (a *givenAnswer) shownIn(lines map[prompt.WordDigest]bool) bool {
-	return len(a.lines) > 0 && !slices.ContainsFunc(a.lines, func(m prompt.WordDigest) bool { return !lines[m] })
-}
-
-// answers reads the latest answers of the project's calls, by any tool, if the prompt shows a line
-// of them.
+// answers reads the latest answers of the project's calls, by any tool, if the prompt shows a line of them.
 func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
-	shown := map[prompt.WordDigest]bool{}
-	note := sync.OnceFunc(func() {
-		for _, mark := range c.Prompt.LineDigests() {
-			shown[mark] = true
+	shown := sync.OnceValue(func() map[prompt.WordDigest]bool {
+		lines := map[prompt.WordDigest]bool{}
+		for _, line := range c.Prompt.LineDigests() {
+			lines[line] = true
 		}
+		return lines
 	})
-	var sessions []string
-	err = Each(l.db, "SELECT call, session, ended, lines FROM answers WHERE project = ? AND ended >= ? "+
-		"AND length(lines) <= ? ORDER BY ended DESC LIMIT "+strconv.Itoa(maxAnswers), func(rows *sql.Rows) error {
+	err = Each(l, `SELECT call, session, chain, ended, lines FROM answers WHERE project = ? AND ended >= ?
+		AND length(lines) <= ? ORDER BY ended DESC LIMIT `+strconv.Itoa(maxAnswers), func(rows *sql.Rows) error {
 		var a givenAnswer
 		var lines sql.RawBytes
-		if err := rows.Scan(&a.call, &a.session, &a.ended, &lines); err != nil {
+		if err := rows.Scan(&a.call, &a.session, &a.chain, &a.ended, &lines); err != nil {
 			return err
 		}
-		note()
 		a.lines = decodeMarks(lines)
-		if slices.ContainsFunc(a.lines, func(m prompt.WordDigest) bool { return shown[m] }) {
-			all, sessions = append(all, a), append(sessions, strconv.FormatInt(a.session, 10))
+		count := 0
+		for _, line := range a.lines {
+			if shown()[line] {
+				count++
+			}
+		}
+		if a.whole = count == len(a.lines); count > 0 {
+			all = append(all, a)
 		}
 		return nil
 	}, c.Project, c.Now-answersKept, maxBlob)
-	if err != nil || len(all) == 0 {
-		return all, err
-	}
-	return all, Each(l.db, "SELECT s.id, c.id, c.first_line = ? FROM sessions s JOIN chains c ON c.id = s.chain_id "+
-		"WHERE s.id IN ("+
-		strings.Join(sessions, ", ")+")", func(rows *sql.Rows) error {
-		var session, chain int64
-		var alike bool
-		err := rows.Scan(&session, &chain, &alike)
-		for k := range all {
-			if a := &all[k]; a.session == session {
-				a.chain, a.alike = chain, alike
-			}
-		}
-		return err
-	}, c.FirstLine())
+	return all, err
 }
 
 // addEvidence adds to the facts about sessions what shows that the call continues them and what speaks
@@ -150,17 +134,10 @@ func saidBySeveral(answers []givenAnswer) map[prompt.WordDigest]bool {
 }
 
 // shownSessions returns the sessions with a newest answer that the prompt shows, as a list in SQL.
-func shownSessions(p *prompt.Prompt, answers []givenAnswer) string {
-	if len(answers) == 0 {
-		return ""
-	}
-	lines := map[prompt.WordDigest]bool{}
-	for _, mark := range p.LineDigests() {
-		lines[mark] = true
-	}
+func shownSessions(answers []givenAnswer) string {
 	var ids []string
 	for i := range answers {
-		if a := &answers[i]; a.session != 0 && a.shownIn(lines) {
+		if a := &answers[i]; a.session != 0 && a.whole {
 			ids = append(ids, strconv.FormatInt(a.session, 10))
 		}
 	}
@@ -180,16 +157,17 @@ func (l *Ledger) Beside(dir string, from, to decide.Millis) (n int, err error) {
 	return n, err
 }
 
-// recordAnswer records an answer's lines, and forgets those that are older than a day.
-func recordAnswer(tx *sql.Tx, call, session int64, project string, ended decide.Millis, lines []byte) error {
-	if len(lines) == 0 || project == "" {
+// recordAnswer records the answer's lines, and forgets those that are older than a day.
+func (e *Ending) recordAnswer(tx *sql.Tx, call int64) error {
+	if len(e.AnswerLines) == 0 || e.Project == "" {
 		return nil
 	}
-	if _, err := tx.Exec("INSERT OR REPLACE INTO answers (call, session, project, ended, lines) VALUES (?, ?, ?, "+
-		"?, ?)",
-		call, session, project, ended, lines); err != nil {
+	ended := e.Outcome.Now
+	if _, err := tx.Exec(`INSERT OR REPLACE INTO answers (call, session, chain, project, ended, lines)
+		VALUES (?, ?, iif(?2 = 0, 0, ?), ?, ?, ?)`,
+		call, e.Session, e.Chain, e.Project, ended, e.AnswerLines); err != nil {
 		return err
 	}
-	_, err := tx.Exec("DELETE FROM answers WHERE project = ? AND ended < ?", project, ended-answersKept)
+	_, err := tx.Exec("DELETE FROM answers WHERE project = ? AND ended < ?", e.Project, ended-answersKept)
 	return err
 }

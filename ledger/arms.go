@@ -23,8 +23,7 @@ func bucket(key prompt.Key, chain int64) float64 {
 // Share returns the number from 0 to 1 that decides whether a chain is held out. known is false for a chain of
 // a store, which the store numbers.
 func (l *Ledger) Share(chain int64) (share float64, known bool, err error) {
-	var shared bool
-	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared <> '')", chain).Scan(&shared)
+	shared, err := l.IsLent(chain)
 	return bucket(l.key, chain), err == nil && !shared, err
 }
 

@@ -57,41 +57,45 @@ const maxDecisions = 4
 // Begin decides on a call and records it. It reads the facts without a lock; the write checks that
 // the session is still free. It first records the outcomes in the spool, since they can be the
 // session's own. If the call must wait for the session, Begin returns ErrHeld and records nothing.
-func Begin(b Book, c *Call) (d decide.Decision, t *Ticket, err error) {
+func Begin(b Book, c *Call) (decide.Decision, *Ticket, error) {
 	l := b.Here()
 	if _, err := l.settleSome(); IsLocked(err) {
 		return decide.Decision{}, nil, err
 	} // an outcome that cannot be recorded for another reason only leaves the session unfit to resume
-	for n := range maxDecisions {
-		var of *Reading
-		if d, of, err = decideOn(b, c); err != nil {
+	for n := 1; ; n++ {
+		d, of, err := decideOn(b, c)
+		if err != nil {
 			return d, nil, err
 		}
-		t, err = b.Take(of, d, c)
+		t, err := b.Take(of, d, c)
+		moved := errors.Is(err, ErrMoved)
 		switch {
-		case !errors.Is(err, ErrMoved):
-		case c.Wait:
+		case moved && c.Wait:
 			return d, nil, ErrHeld
-		case n == maxDecisions-1 || !c.Copies && of.State == nil:
-			why, chain := reason.Leased, d.Chain
-			if of.State != nil {
-				why, chain = reason.StoreUnavailable, l.LentChain(c, d.NativeID)
-			}
-			d = decide.Decision{Mode: rewrite.Fresh, Reason: why, Chain: chain}
-			t, err = l.Take(&Reading{}, d, c) // it does not go on with anything
-		default:
-			if of.State != nil {
-				Pause(of.Took, n)
-			}
+		case moved && n < maxDecisions && of.State != nil:
+			Pause(of.Took, n-1)
 			continue
+		case moved && n < maxDecisions && c.Copies:
+			continue
+		case moved:
+			d = l.fresh(c, d, of)
+			t, err = l.Take(&Reading{}, d, c)
 		}
-		break
+		if err != nil {
+			return decide.Decision{}, nil, fmt.Errorf("record call: %w", err)
+		}
+		d.Chain = t.Chain
+		return d, t, nil
 	}
-	if err != nil {
-		return decide.Decision{}, nil, fmt.Errorf("record call: %w", err)
+}
+
+// fresh returns the decision on a call if others have moved the session each time.
+func (l *Ledger) fresh(c *Call, d decide.Decision, of *Reading) decide.Decision {
+	why, chain := reason.Leased, d.Chain
+	if of.State != nil {
+		why, chain = reason.StoreUnavailable, l.LentChain(c, d.NativeID)
 	}
-	d.Chain = t.Chain
-	return d, t, nil
+	return decide.Decision{Mode: rewrite.Fresh, Reason: why, Chain: chain}
 }
 
 // decideOn reads the facts and decides. It returns ErrHeld with the decision if the call must wait.

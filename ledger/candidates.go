@@ -165,7 +165,7 @@ func (l *Ledger) beginnings(c *Call) (alike, later bool, err error) {
 // addOthers adds the chains that begin like a later line of the prompt, if there are any, and those with a
 // newest answer that the prompt shows.
 func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, later bool) error {
-	shown := shownSessions(c.Prompt, answers)
+	shown := shownSessions(answers)
 	if shown == "" && !later {
 		return nil
 	}
@@ -225,7 +225,7 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 		}
 		addInner(f, more)
 	}
-	if shown := shownSessions(c.Prompt, answers); shown != "" && len(f.Chains) > 0 {
+	if shown := shownSessions(answers); shown != "" && len(f.Chains) > 0 {
 		more, _, err := l.named(c, ofFormat+" AND s.chain_id = c.id AND s.id IN ("+shown+")")
 		if err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -355,29 +354,20 @@ type Binary struct {
 }
 
 // Binary returns the facts about the tool's binary with that fingerprint.
-func (l *Ledger) Binary(tool, fingerprint string) (b Binary, err error) {
-	b, _, err = readBinary(l.db, tool+" "+fingerprint)
+func (l *Ledger) Binary(tool, fingerprint string) (Binary, error) {
+	b, _, err := readBinary(l, tool+" "+fingerprint)
 	return b, err
 }
 
-// A rowQueryer is the ledger or a transaction.
-type rowQueryer interface {
-	QueryRow(string, ...any) *sql.Row
+func readBinary(q Queryer, key string) (b Binary, known bool, err error) {
+	list, err := readRuntimes(q, "WHERE fingerprint = ?", key)
+	if len(list) > 0 {
+		b = list[0].Binary
+	}
+	return b, len(list) > 0, err
 }
 
-func readBinary(db rowQueryer, key string) (b Binary, known bool, err error) {
-	var text []byte
-	err = db.QueryRow("SELECT probe FROM runtimes WHERE fingerprint = ?", key).Scan(&text)
-	if errors.Is(err, sql.ErrNoRows) {
-		return b, false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &b)
-	}
-	return b, true, err
-}
-
-// A Runtime is a binary, as a tool's, that one can find by what identifies it.
+// A Runtime is a tool's binary, with the values that identify it.
 type Runtime struct {
 	Tool, Fingerprint string
 	Binary
@@ -385,44 +375,40 @@ type Runtime struct {
 
 // Runtimes returns the known limits of all binaries, the latest first.
 func (l *Ledger) Runtimes() ([]Runtime, error) {
-	var list []Runtime
-	err := Each(l, "SELECT fingerprint, probe FROM runtimes ORDER BY probed DESC, fingerprint",
-		func(rows *sql.Rows) error {
-			var key string
-			var text []byte
-			var r Runtime
-			err := rows.Scan(&key, &text)
-			if err == nil {
-				err = json.Unmarshal(text, &r.Binary)
-			}
-			r.Tool, r.Fingerprint, _ = strings.Cut(key, " ")
-			list = append(list, r)
-			return err
-		})
+	list, err := readRuntimes(l, "ORDER BY probed DESC, fingerprint")
 	return list, Wrap("list binaries", err)
+}
+
+func readRuntimes(q Queryer, which string, args ...any) (list []Runtime, err error) {
+	err = Each(q, "SELECT fingerprint, probe FROM runtimes "+which, func(rows *sql.Rows) error {
+		var key string
+		var r Runtime
+		err := rows.Scan(&key, jsonColumn{&r.Binary})
+		r.Tool, r.Fingerprint, _ = strings.Cut(key, " ")
+		list = append(list, r)
+		return err
+	}, args...)
+	return list, err
 }
 
 // FirstPrompt returns the tokens of the first request of a session's last run that ended well, 0 if they are not known.
 func (l *Ledger) FirstPrompt(session int64) (tokens int64, err error) {
-	err = l.db.QueryRow("SELECT coalesce(first_prompt, 0) FROM calls WHERE session_id = ? AND outcome = 'ok' "+
-		"ORDER BY id DESC LIMIT 1", session).Scan(&tokens)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
+	err = l.db.QueryRow(`SELECT coalesce((SELECT first_prompt FROM calls WHERE session_id = ? AND outcome = 'ok'
+		ORDER BY id DESC LIMIT 1), 0)`, session).Scan(&tokens)
 	return tokens, err
 }
 
 // LearnBinary adds to the facts about a tool's binary.
 func (l *Ledger) LearnBinary(tool, fingerprint string, now decide.Millis, add func(*Binary)) error {
 	key := tool + " " + fingerprint
-	learn := func(db rowQueryer) (text string, news bool, err error) {
-		b, known, err := readBinary(db, key)
+	learn := func(q Queryer) (text string, news bool, err error) {
+		b, known, err := readBinary(q, key)
 		before := EncodeJSON(b)
 		add(&b)
 		text = EncodeJSON(b)
 		return text, !known || text != before, err
 	}
-	if _, news, err := learn(l.db); err == nil && !news {
+	if _, news, err := learn(l); err == nil && !news {
 		return nil // many calls at once learn the same
 	}
 	return l.write(func(tx *sql.Tx) error {

@@ -231,7 +231,7 @@ func (e *Ending) record(tx *sql.Tx) error {
 			return err
 		}
 		if i == 0 && !e.Finished && o.Good() {
-			if err := recordAnswer(tx, r.ID, e.Session, e.Project, o.Now, e.AnswerLines); err != nil {
+			if err := e.recordAnswer(tx, r.ID); err != nil {
 				return err
 			}
 		}

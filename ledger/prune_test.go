@@ -162,7 +162,7 @@ func manyChains(t *testing.T, l *Ledger, chains, calls int) {
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO calls (chain_id, session_id, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes, outcome)
 			SELECT id, id, 'claude', '/', 1000, 'fresh', 'new_job', 'text', 1, 1, 'ok' FROM chains, n;
-		INSERT INTO answers SELECT id, session_id, '/', 1000, x'' FROM calls`, chains, calls); err != nil {
+		INSERT INTO answers SELECT id, session_id, chain_id, '/', 1000, x'' FROM calls`, chains, calls); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -321,7 +321,7 @@ func TestForget(t *testing.T) {
 		oneCall(t, l, fmt.Sprintf("task-%d", n), nth(n), 1000)
 	}
 	secret := oneCall(t, l, "the-secret", nth(0xabcdef), 2000)
-	if _, err := l.db.Exec(`INSERT OR REPLACE INTO answers VALUES (?, ?, '/', 2000, x'');
+	if _, err := l.db.Exec(`INSERT OR REPLACE INTO answers VALUES (?, ?, 1, '/', 2000, x'');
 		INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, 'another', 1, 1, 1)`, secret.ID, secret.Session, secret.Session); err != nil {
 		t.Fatal(err)
 	}

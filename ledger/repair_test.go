@@ -26,7 +26,7 @@ func used(t *testing.T, chains int) (path string, key prompt.Key) {
 		}
 		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
 	}
-	if _, err := l.db.Exec("INSERT OR REPLACE INTO answers SELECT id, session_id, '/', 2000, x'' FROM calls"); err != nil {
+	if _, err := l.db.Exec("INSERT OR REPLACE INTO answers SELECT id, session_id, chain_id, '/', 2000, x'' FROM calls"); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {

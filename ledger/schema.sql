@@ -20,6 +20,7 @@ CREATE INDEX calls_hour ON calls (started) WHERE cache_hour;
 CREATE TABLE answers ( -- the latest, by which a prompt that shows one is recognized
 	call INTEGER PRIMARY KEY REFERENCES calls (id) ON DELETE CASCADE,
 	session    INTEGER NOT NULL,
+	chain      INTEGER NOT NULL, -- of the session
 	project    TEXT NOT NULL, -- the root of the repository, or the directory
 	ended      INTEGER NOT NULL,
 	lines      BLOB NOT NULL  -- digests of those that a prompt cannot hold by chance
