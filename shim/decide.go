@@ -24,7 +24,8 @@ const UnknownWindow = 200_000
 // also for identical = "resume" to apply to a repeated one.
 const LeastIdentical = 200
 
-// minEvident is the same if there is evidence that the call continues the job.
+// minEvident is how long, in bytes, the prompt must be if there is evidence that the call continues
+// the job.
 const minEvident = 24
 
 // LeastBase returns how long, in bytes, the prompt of a job that nothing names must be for a later
@@ -79,8 +80,11 @@ func newDecided(f *found, line rewrite.CommandLine, text string, at time.Time) (
 		return nil, reason.StdinTooBig
 	}
 	d := &decided{found: f, line: line, record: f.newRecord(at), unset: f.config.Tools[f.name].UnsetEnv}
-	d.record.Prompt = prompt.New(text, f.book.key())
+	d.record.Prompt, d.record.Caller = prompt.New(text, f.book.key()), caller.Find()
 	d.matchRules()
+	if f.env.Get("REPRISE_FRESH") == "1" {
+		d.record.Fresh = reason.ForcedFresh
+	}
 	f.book.named(d.record)
 	d.addGuards()
 	return d, nil
@@ -113,9 +117,9 @@ const (
 	recordLimit = 500 * time.Millisecond // a conversation is recorded within this time, but on a very busy machine
 )
 
-// begin has the ledger decide and record the call. If the rule says to wait for a busy session, it
-// first waits; so it does for a moment if a conversation seems to follow an unrecorded one: a caller can make the next call as soon as it has the answer. A signal then ends the shim,
-// as it would end the tool.
+// begin has the ledger decide and record the call. It waits for a busy session if the rule says so,
+// and for a moment if an earlier conversation seems to be unrecorded yet: a caller can make the next
+// call as soon as it has the answer. Meanwhile a signal ends the shim, as it would end the tool.
 func (d *decided) begin() (err error) {
 	until, recorded := d.started, d.env.Now().Add(recordLimit)
 	if d.rule.Busy == config.BusyWait && !d.input.waits() {
@@ -133,10 +137,9 @@ func (d *decided) begin() (err error) {
 	}
 }
 
-// matchRules applies the first rule that matches the call.
+// matchRules applies the first rule that matches the call, with the tool's limits.
 func (d *decided) matchRules() {
 	r := d.record
-	r.Caller = caller.Find()
 	d.rule = d.config.Match(config.Subject{
 		Tool: d.name, Cwd: d.cwd, Env: d.env.Get, Args: argsForRules(d.line), Prompt: r.Prompt.Text,
 		Run: r.Caller.Run().Identity(), Digest: d.book.key().Name,
@@ -151,9 +154,6 @@ func (d *decided) matchRules() {
 	r.HookSet = d.line.HookSet
 	if d.rule.Busy == config.BusyFork {
 		r.ForkPoint = d.sessions().ForkPoint
-	}
-	if d.env.Get("REPRISE_FRESH") == "1" {
-		r.Fresh = reason.ForcedFresh
 	}
 }
 

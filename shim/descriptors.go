@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
 	"reprise/shim/supervise"
 
 	"golang.org/x/sys/unix"
@@ -42,29 +44,30 @@ func spare(n int) bool {
 	return len(got) == n
 }
 
-// leavesPipe reports whether the tool inherits a pipe, besides the streams, that it is told to read:
-// the caller can pass a key in it. A second run of the tool would find it empty. Pipes that nobody
-// names are leftovers of the caller, such as a shell's loop over <(...).
-func (f *found) leavesPipe() bool {
-	var streams []unix.Stat_t
-	for _, file := range []*os.File{f.env.Stdin, f.env.Stdout, f.env.Stderr} {
-		var stream unix.Stat_t
-		if unix.Fstat(int(file.Fd()), &stream) == nil {
-			streams = append(streams, stream)
-		}
+// checkPipes fails with a pass if the tool inherits a pipe, besides the streams, that it is told to
+// read: the caller can pass a key in it. A second run of the tool would find it empty. Pipes that
+// nobody names are leftovers of the caller, such as a shell's loop over <(...).
+func (f *found) checkPipes() error {
+	if f.line.Mode == rewrite.Fresh && slices.ContainsFunc(supervise.Inherited(), f.isPassed) {
+		return reason.OpenPipe
 	}
-	return slices.ContainsFunc(supervise.Inherited(), func(fd int) bool {
-		var file unix.Stat_t
-		if unix.Fstat(fd, &file) != nil || !isPipe(fd, &file) || !f.names(fd) {
-			return false
-		}
-		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(poll, 0)
-		atEnd := err == nil && n == 1 && poll[0].Revents == unix.POLLHUP
-		return !atEnd && !slices.ContainsFunc(streams, func(stream unix.Stat_t) bool {
-			return stream.Ino == file.Ino && stream.Dev == file.Dev
-		})
-	})
+	return nil
+}
+
+// isPassed reports whether a descriptor is such a pipe.
+func (f *found) isPassed(fd int) bool {
+	var file unix.Stat_t
+	if unix.Fstat(fd, &file) != nil || !isPipe(fd, &file) || !f.names(fd) {
+		return false
+	}
+	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(poll, 0)
+	atEnd := err == nil && n == 1 && poll[0].Revents == unix.POLLHUP
+	isStream := func(stream *os.File) bool {
+		var other unix.Stat_t
+		return unix.Fstat(int(stream.Fd()), &other) == nil && other.Ino == file.Ino && other.Dev == file.Dev
+	}
+	return !atEnd && !slices.ContainsFunc([]*os.File{f.env.Stdin, f.env.Stdout, f.env.Stderr}, isStream)
 }
 
 // names reports whether the call tells the tool of a descriptor: an argument or a variable has its

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/shim/disk"
 )
@@ -40,6 +41,9 @@ func (a *asked) isStdin(info fs.FileInfo) bool {
 // checkFiles checks all files that the call's settings depend on before any of them is read. It
 // fails with a pass if one of them cannot be read without a change to the tool's input.
 func (f *found) checkFiles() error {
+	if f.line.Mode != rewrite.Fresh {
+		return nil
+	}
 	for _, s := range f.line.Settings {
 		if !s.File {
 			continue

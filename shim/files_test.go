@@ -54,6 +54,7 @@ func TestFilesThatAreNotRegular(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := &found{asked: &asked{env: Env{Stdin: stdin}}}
+		c.line.Mode = rewrite.Fresh
 		c.line.Settings = []rewrite.Setting{{Name: "--x", Value: "{}"}, {Name: "--mcp-config", Value: `{"a":1}` + "\x00" + path, File: true}}
 		if got := whyOf(c.checkFiles()); got != want.named {
 			t.Errorf("%s, named by the caller: %q, want %q", what, got, want.named)

@@ -36,7 +36,10 @@ type found struct {
 func find(a *asked, shared *sharedBook) (*found, error) {
 	local := &localBook{ledger: a.ledger}
 	f := &found{asked: a, book: local}
-	for _, step := range []func() error{f.readConfig, f.parse, f.locate, f.readSettings, f.recallBinary, f.leaveChosen} {
+	for _, step := range []func() error{
+		f.readConfig, f.parse, f.checkStdout, f.locate, f.checkWrapper, f.checkFiles, f.checkPipes, f.readSettings,
+		f.recallBinary, f.leaveChosen,
+	} {
 		if err := step(); err != nil {
 			return f, err
 		}
@@ -74,6 +77,11 @@ func (f *found) parse() error {
 	if f.line = f.parsed(f.commandInput()); f.line.Mode == rewrite.Passthrough {
 		return f.line.Reason
 	}
+	return nil
+}
+
+// checkStdout fails with a pass if nobody reads the output.
+func (f *found) checkStdout() error {
 	// A tool can fail at the first write if nobody reads it (codex 0.169.0: exit code 101).
 	// Behind the shim's pipe it would not.
 	if front.Closed(f.env.Stdout.Fd()) || supervise.HungUp(int(f.env.Stdout.Fd())) {
@@ -82,7 +90,7 @@ func (f *found) parse() error {
 	return nil
 }
 
-// parsed parses a command line, if an option is not known by the binary's --help.
+// parsed parses a command line, and once more with the options of the binary's --help if one is not known.
 func (f *found) parsed(in rewrite.Input) rewrite.CommandLine {
 	line := f.tool.Parse(in)
 	if line.Reason == reason.UnknownOption {
@@ -103,6 +111,11 @@ func (f *found) locate() (err error) {
 	if f.cwd, err = workingDir(f.line.Dir); err != nil {
 		return f.fault("find working directory", err)
 	}
+	return nil
+}
+
+// checkWrapper fails with a pass if the real binary is a script that looks at the arguments.
+func (f *found) checkWrapper() error {
 	if f.line.Mode == rewrite.Fresh && f.search.IsWrapper() {
 		return reason.Wrapper
 	}
@@ -112,12 +125,6 @@ func (f *found) locate() (err error) {
 // readSettings completes the command line with the tool's settings files.
 func (f *found) readSettings() error {
 	if f.line.Mode == rewrite.Fresh {
-		if err := f.checkFiles(); err != nil {
-			return err
-		}
-		if f.leavesPipe() {
-			return reason.OpenPipe
-		}
 		f.line = f.tool.ResolveWithEnv(f.line, f.hostEnv())
 	}
 	if f.line.Mode == rewrite.Passthrough {
@@ -188,7 +195,8 @@ func (f *found) hookFiles() (files []rewrite.HookFile) {
 	return files
 }
 
-// recallBinary reads the facts about the real binary.
+// recallBinary reads the facts about the real binary. It fails with a pass if the binary refuses
+// additions to the command line.
 func (f *found) recallBinary() (err error) {
 	if f.known, err = f.knownBinary(f.real.Fingerprint()); err != nil {
 		return f.fault("read what is known of the binary", err)

@@ -56,7 +56,7 @@ func init() { runtime.LockOSThread() }
 type next struct {
 	do      action
 	found   *found   // nil if little was found
-	decided *decided // unless the real binary runs
+	decided *decided // nil if this process becomes the real binary
 	err     error
 }
 
@@ -65,7 +65,7 @@ type action int
 const (
 	become  action = iota
 	run            // the tool as decided, and once more, fresh, if it refuses the resume
-	observe        // the tool as the caller has it, with a session that is not ours
+	observe        // the tool as the caller wrote it: the caller manages the session, or the ledger is locked
 	scout          // the tool before the prompt is there
 )
 

@@ -64,7 +64,7 @@ func (r *ran) pin(id string, pid int) {
 	}()
 }
 
-// finish records how the run ended.
+// finish records how the run ended, and releases the session's lease.
 func (r *ran) finish() {
 	if r.Input.Talk != nil && r.ticket.Session != 0 {
 		r.finishTurns()
@@ -81,6 +81,7 @@ func (r *ran) finishRun() {
 		r.Unbroken(func() { r.Stream.File(file, []byte(stamp)) })
 	}
 	o := r.outcome(r.seen(), r.status, r.Plan)
+	r.noteProof()
 	o.Revision = r.revision()
 	o.File, o.Stamp, o.Left = file, stamp, r.leftFiles(&o, o.Seen.Files)
 	r.finished(&o, r.book.finish(r.ticket, &o))
@@ -111,8 +112,8 @@ func (r *ran) seen() rewrite.StreamState {
 	if r.Stopped != 0 && r.status != (supervise.Status{}) {
 		seen.Answer, seen.Texts = "", nil // the answer is cut short, and digests of it would take time
 	}
-	if r.Plan.Least != 0 && seen.First.Known {
-		r.noteProof(&seen)
+	if r.Forgotten() {
+		seen.Refusal = reason.Forgotten
 	}
 	return seen
 }
@@ -165,14 +166,13 @@ func (d *decided) noteNoResume(why reason.Code) {
 	}
 }
 
-// noteProof records of a resumed run that was shown whether it had the session, where that was not
-// known before.
-func (r *ran) noteProof(seen *rewrite.StreamState) {
+// noteProof records whether a run that was resumed and shown had the session, if that is news about
+// the binary.
+func (r *ran) noteProof() {
 	switch {
 	case r.Forgotten():
-		seen.Refusal = reason.Forgotten
 		r.noteNoResume(reason.Forgotten)
-	case r.known.Forgot > 0:
+	case r.known.Forgot > 0 && r.Plan.Least != 0 && r.Stream.Seen().First.Known:
 		r.learnBinary(r.runtime(), func(b *ledger.Binary) { b.Forgot = 0 })
 	}
 }

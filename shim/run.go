@@ -45,7 +45,7 @@ func (d *decided) run() int {
 		plan = d.freshPlan()
 	}
 	d.printVerbose(mode, why)
-	r, err := d.start(plan)
+	r, err := d.runTool(plan)
 	if err != nil || r.Refused() {
 		d.removeUnused(r, copied)
 	}
@@ -72,7 +72,7 @@ func (d *decided) observe() int {
 	if d.record.Prompt != nil {
 		plan.Prompt = d.record.Prompt.Text
 	}
-	r, err := d.start(plan)
+	r, err := d.runTool(plan)
 	if err != nil {
 		return d.become(d.found, d.fault("start the tool", err))
 	}
@@ -80,7 +80,7 @@ func (d *decided) observe() int {
 	return r.Shown(r.status).Leave()
 }
 
-// end records the run and returns its exit code.
+// end records the run, which releases the session's lease, and returns the exit code.
 func (r *ran) end() int {
 	r.finish()
 	r.startPrune()
@@ -111,8 +111,8 @@ func (d *decided) runLine() rewrite.CommandLine {
 	return line
 }
 
-// leastFirst returns how long the first request of a run must be that resumes the decision's
-// session with a prompt of sent bytes, 0 if that is not known.
+// leastFirst returns the least number of tokens in the first request of a run that resumes the
+// decision's session with a prompt of sent bytes, 0 if it is not known.
 func (d *decided) leastFirst(sent int) int64 {
 	session := d.decision.Session
 	first, err := inTime(d.ledger, func() (int64, error) { return d.ledger.FirstPrompt(session) })
@@ -158,8 +158,8 @@ func (d *decided) bringSession(plan rewrite.Plan) (copied string, err error) {
 	return copied, err
 }
 
-// removeUnused removes the session that a run has not taken: the copy, or the session of an ID that
-// the caller chose. That was not there before, and the tool begins no session twice.
+// removeUnused removes the session that a run has not taken: the copy, or a new session of an ID that
+// the caller chose, which the next run could not begin again.
 func (d *decided) removeUnused(r *ran, file string) {
 	if r != nil && r.Stopped == 0 && (r.Plan.Resume != "" || r.Plan.Trial) && d.line.ChosenID != "" {
 		file, _ = d.sessions().Find(d.line.ChosenID)
@@ -189,16 +189,16 @@ func (r *ran) runFresh() (*ran, error) {
 	r.Close()
 	r.input.Again(r.LateStdin)
 	r.fallBack(r.Refusal)
-	fresh, err := r.start(r.freshPlan())
+	fresh, err := r.runTool(r.freshPlan())
 	if r.Refusal != reason.Forgotten || err == nil && r.lacks(fresh) {
 		r.noteNoResume(r.Refusal)
 	}
 	return fresh, err
 }
 
-// lacks reports whether the run's first request had no more than a fresh run's, but for the part of
-// the prompt that it left out. If it had more, it was short for another reason than a lost session:
-// there are fewer tools now than in the runs before.
+// lacks reports whether the run's first request lacked the session: with the part of the prompt that
+// it left out, it is no longer than a fresh run's. A longer one was short for another reason: there
+// are fewer tools now than in the runs before.
 func (r *ran) lacks(fresh *ran) bool {
 	short, whole := r.Stream.Seen().First, fresh.Stream.Seen().First
 	left := len(fresh.Plan.Prompt) - len(r.Plan.Prompt)
@@ -206,8 +206,8 @@ func (r *ran) lacks(fresh *ran) bool {
 }
 
 // endTrial records whether the binary accepts the plan's additions to the call. If the run failed
-// before it was accepted, the call runs once more as the caller wrote it. Only if that gets further
-// was it the additions.
+// before that was known, the call runs once more as the caller wrote it. If this run gets further, the
+// binary refuses the additions.
 func (r *ran) endTrial() (*ran, error) {
 	if !r.Refused() || r.Stopped != 0 {
 		if r.Accepted() {
@@ -219,7 +219,7 @@ func (r *ran) endTrial() (*ran, error) {
 	r.input.Again(r.LateStdin)
 	d := *r.decided
 	d.unset, d.line.Format = nil, rewrite.StreamJSON // the output is shown as it is in any format
-	plain, err := d.start(rewrite.Plan{Args: d.line.Args, Prompt: d.record.Prompt.Text, Whole: true})
+	plain, err := d.runTool(rewrite.Plan{Args: d.line.Args, Prompt: d.record.Prompt.Text, Whole: true})
 	if err == nil && (plain.status == supervise.Status{} || plain.Accepted()) {
 		d.learnBinary(d.real.Fingerprint(), func(b *ledger.Binary) { b.Refuses = true })
 		d.fallBack(reason.AddedRefused)
@@ -227,8 +227,9 @@ func (r *ran) endTrial() (*ran, error) {
 	return plain, err
 }
 
-// start runs the tool as planned, up to its end. It fails if the tool cannot be started.
-func (d *decided) start(plan rewrite.Plan) (*ran, error) {
+// runTool runs the tool as planned, up to its end, and then moves the caller's stdin to where the tool
+// would have left it. It fails if the tool cannot be started.
+func (d *decided) runTool(plan rewrite.Plan) (*ran, error) {
 	in, err := d.input.ForRun(plan)
 	if err != nil {
 		return nil, err
@@ -250,7 +251,7 @@ func (d *decided) start(plan rewrite.Plan) (*ran, error) {
 	r.FinishEarly = r.finishEarly
 	if d.ticket == nil {
 		r.Stream = d.tool.Stream(d.runLine(), plan, "")
-		in.Talk.Scout = r.opened
+		in.Talk.Scout = r.decideOnOpening
 	} else {
 		r.Stream, r.Pinned = d.tool.Stream(d.runLine(), plan, d.ticket.Totals), r.pin
 	}

@@ -25,7 +25,7 @@ func (f *found) scouted() next {
 func (d *decided) scout() int {
 	d.signals.Catch()
 	d.record.Fingerprints = d.fingerprints(d.line, d.unset, false)
-	r, err := d.start(d.tool.Plan(d.line, rewrite.ToFresh("")))
+	r, err := d.runTool(d.tool.Plan(d.line, rewrite.ToFresh("")))
 	switch {
 	case err != nil:
 		return d.become(d.found, d.fault("start the tool", err))
@@ -39,9 +39,9 @@ func (d *decided) scout() int {
 	return r.end()
 }
 
-// opened decides on a conversation with a tool that runs already, and reports whether the run
-// continues. It reads all facts anew, since the caller might have waited for long.
-func (r *ran) opened() (stays bool) {
+// decideOnOpening decides on a conversation with a tool that runs already, and reports whether the
+// run continues. It reads all facts anew, since the caller might have waited for long.
+func (r *ran) decideOnOpening() (stays bool) {
 	before := r.decided
 	err := r.safely(r.decideAgain)
 	if err == nil && r.decision.Mode != rewrite.Observe {

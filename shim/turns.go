@@ -89,6 +89,7 @@ func (r *ran) finishTurns() {
 		recorded = r.early.turns
 	}
 	seen := r.seen()
+	r.noteProof()
 	turns := supervise.OwnUsage(r.Input.Talk.Took(seen, r.env.Now()))
 	if r.Broken || r.Undelivered() != nil {
 		for i := range turns {

@@ -59,7 +59,8 @@ type Attempt struct {
 	late syscall.Signal
 }
 
-// Refused reports whether the tool refused the resume, so that the caller has seen nothing of the run.
+// Refused reports whether the caller has seen nothing of the run and gets another one: the tool refused
+// the resume or the additions, or a scout is retired.
 func (a *Attempt) Refused() bool { return a.state == stateRefused }
 
 // Undelivered returns why the caller did not get all of stdout, nil if it did.
@@ -347,7 +348,8 @@ func (a *Attempt) Forgotten() bool {
 	return seen.First.Known && !seen.Compacted && seen.First.Prompt() < a.Plan.Least
 }
 
-// awaitsProof reports whether the length of the first request is still to come, while no caller is reading or soon.
+// awaitsProof reports whether the length of the first request is still to come, and the caller reads nothing before the end or
+// waits for it only a moment.
 func (a *Attempt) awaitsProof() bool {
 	seen := a.Stream.Seen()
 	return a.Plan.Least > 0 && !seen.First.Known && !seen.Compacted && (a.Stream.PrintsAtEnd() || a.Tool.Descriptor().TellsFirst)
