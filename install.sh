@@ -71,7 +71,7 @@ usage: ./install.sh [--from RELEASE] [--unsigned] [--bin-dir DIR]
                  sessions; once there, it stays
   --demo         show what the installed shims do, on this machine alone
                  (shimctl demo)
-  --uninstall    remove what was installed, and ask whether to take out what
+  --uninstall    remove the programs, and ask whether to take out the line that
                  shimctl setup added to your start file; the ledger, the
                  log and the configuration stay
   --yes          with --uninstall: take that out unasked
@@ -677,7 +677,7 @@ summary() {
 	*/fish) ;;
 	*) printf 'in shells that are open, run hash -r afterwards\n' ;;
 	esac
-	say 'shimctl status shows what became of your calls, shimctl doctor what stands in their way'
+	say 'shimctl status shows the savings and decisions, shimctl doctor finds problems'
 }
 
 # quote prints a path as a shell reads it back.
@@ -746,7 +746,7 @@ remove_programs() {
 		if ours "$name"; then
 			rm -f -- "$bin/$name"
 		elif present "$bin/$name"; then
-			say "left $bin/$name, which is not what was installed"
+			say "left $bin/$name: install.sh did not install it"
 		fi
 	done
 	rm -rf -- "${bin:?}/$marker" "${bin:?}/$marker".tmp.*

@@ -32,18 +32,18 @@ func settings(c *Config, home string) []setting {
 	list = append(list, []setting{
 		{"presets_off", "built-in rules that are not used, or all",
 			texts(&c.PresetsOff, presetName)},
-		{"context_limit", "a session that has used more of its context than this share is not " +
+		{"context_limit", "a session that has used more of the context than this share is not " +
 			"resumed", share(&c.ContextLimit)},
 		{"gate_timeout", "how long a resumed run's output is held back until the tool has " +
 			"accepted the resume", duration(&c.GateTimeout, time.Hour)},
-		{"prune.auto", "which sessions the shims remove once a day: copies (what copies " +
-			"continued a day ago), all or off",
+		{"prune.auto", "sessions that the shims remove once a day: copies (continued in a " +
+			"copy a day ago), all or off",
 			oneOf(&c.Prune.Auto, PruneCopies, PruneAll, PruneOff)},
 		{"prune.keep_within", "shimctl prune keeps sessions that were used within this time",
 			duration(&c.Prune.KeepWithin, year)},
 		{"store.url", "where sessions are shared with other machines; nowhere if unset",
 			storeURL(&c.Store)},
-		{"store.key_file", "a file with the key that seals what is shared",
+		{"store.key_file", "a file with the key that seals shared sessions",
 			path(&c.Store.KeyFile, home)},
 		{"store.timeout", "how long a call waits for the store at most before it runs, and if " +
 			"that is more than 5s, after it too",
@@ -67,17 +67,17 @@ func policySettings(p *Policy) []setting {
 		{"ttl", "a session idle for longer is not resumed", duration(&p.TTL, year)},
 		{"max_age", "a session that was started longer ago is not resumed",
 			duration(&p.MaxAge, year)},
-		{"unnamed", "what a call without a name needs to be resumed: evidence, extends or off",
+		{"unnamed", "when a call without a name is resumed: evidence, extends or off",
 			oneOf(&p.Unnamed, UnnamedEvidence, UnnamedExtends, UnnamedOff)},
 		{"identical", "how the same prompt again is treated: fresh or resume",
 			either(&p.ResumeSame, "fresh", "resume")},
 		{"unrelated", "how another template for a named job is treated: fresh or resume",
 			either(&p.Unrelated, "fresh", "resume")},
-		{"delta", "auto: a resumed session is sent only what is new, if that pays; or off",
+		{"delta", "auto: a resumed session is sent only the new part, if that pays; or off",
 			either(&p.WholePrompt, "auto", "off")},
 		{"busy", "what happens if another process uses the session: fresh, fork or wait",
 			oneOf(&p.Busy, BusyFresh, BusyFork, BusyWait)},
-		{"dearer", "what happens to calls whose resumes cost more than fresh runs: fresh or resume",
+		{"dearer", "how calls run after resumes that cost more than fresh runs: fresh or resume",
 			either(&p.ResumeDearer, "fresh", "resume")},
 		{"cache_ttl", "auto: the provider keeps a prompt for an hour if the pauses between " +
 			"calls make that cheaper; or off",

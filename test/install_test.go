@@ -612,7 +612,7 @@ func TestReplacedSinceInstall(t *testing.T) {
 	s.write(path, "theirs")
 	s.refused(1, path+" was not installed by reprise",
 		"name a directory of its own with --bin-dir DIR")
-	contains(t, s.install("--uninstall"), "left "+path+", which is not what was installed")
+	contains(t, s.install("--uninstall"), "left "+path+": install.sh did not install it")
 	if got := s.list(); !slices.Equal(got, []string{"claude"}) {
 		t.Errorf("uninstall left %q", got)
 	}

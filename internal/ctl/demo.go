@@ -176,7 +176,7 @@ func showDemo(a *app.App, job demo.Setup, without, with demo.Played) error {
 	a.Stdout.Notice("The new part that the coder was sent in its second round:")
 	fmt.Fprintf(a.Stdout, "\n%s\n", a.Stdout.Quoted(second.Sent))
 	a.Stdout.Notice(fmt.Sprintf("In all: %d requests instead of %d, %s fewer tokens sent, %s "+
-		"fewer that no cache had.",
+		"fewer new tokens.",
 		sum.Requests, was.Requests, percent(was.Tokens.Input-sum.Tokens.Input, was.Tokens.Input),
 		percent(fresh(was)-fresh(sum), fresh(was))))
 	return errors.Join(showSaving(a, with), resumed)

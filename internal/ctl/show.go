@@ -26,7 +26,7 @@ With the name of a chain, as c12, its task, or the start of a session's ID: the 
 before its copies, and their calls. With a number: everything recorded about that call.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if given := list.Filter.Given(); len(args) == 1 && given != "" {
-				return app.Usage("--"+given+" selects what is listed: it does not go with one "+
+				return app.Usage("--"+given+" filters the list: it does not go with one "+
 					"chain, session or call", "usage: "+c.UseLine())
 			}
 			return app.AtMostOne("call, chain or session")(c, args)

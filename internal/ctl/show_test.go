@@ -130,8 +130,8 @@ func TestShowOfARemovedNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"1": "error: find call 1: there is none\nhint: it was pruned; shimctl log lists what " +
-			"is left\n",
+		"1": "error: find call 1: there is none\nhint: it was pruned; shimctl log lists the " +
+			"rest\n",
 		"999": "error: find call 999: there is none\nhint: shimctl log lists them\n",
 	} {
 		var errs strings.Builder

@@ -25,8 +25,8 @@ func statusCommand(a *app.App) *cobra.Command {
 	var asJSON, all bool
 	var f app.FilterFlags
 	c := &cobra.Command{
-		Use: "status", Short: "show on one screen what the shims did, and warnings",
-		Long: `Shows on one screen what resuming saved, warnings, the calls that run and the last decisions. With --all, and in
+		Use: "status", Short: "show savings, warnings and the last decisions",
+		Long: `Shows the savings, warnings, the running calls and the last decisions on one screen. With --all, and in
 a pipe: all warnings, and what to do about calls that were passed through.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
@@ -220,13 +220,12 @@ func (o overview) costWords() string {
 	}
 	words := view.Count(b.Managed(), "call") + " cost " + b.Total.Human()
 	if b.NotKnown > 0 {
-		words = fmt.Sprintf("%s of %s (of the others that is not known)",
+		words = fmt.Sprintf("%s of %s (the others' cost is not known)",
 			view.Thousands(b.Priced()), words)
 	}
 	if b.Prompt() > 0 {
-		they := map[bool]string{true: "it", false: "they"}[b.Managed() == 1]
-		words += fmt.Sprintf(", %s of what %s read came from the cache",
-			view.Share(b.Cached, b.Prompt()), they)
+		words += fmt.Sprintf(", %s of the input came from the cache",
+			view.Share(b.Cached, b.Prompt()))
 	}
 	return words
 }

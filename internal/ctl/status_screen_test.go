@@ -137,8 +137,8 @@ chain 0 will soon have used more than context_limit allows (and 15 more like
 
 // The subject and its verb agree.
 func TestCostOfOneCall(t *testing.T) {
-	for calls, want := range map[int64]string{1: "1 call cost $0.50, 50.0 % of what it read came",
-		2: "2 calls cost $0.50, 50.0 % of what they read came"} {
+	for calls, want := range map[int64]string{1: "1 call cost $0.50, 50.0 % of the input came",
+		2: "2 calls cost $0.50, 50.0 % of the input came"} {
 		bill := view.Bill{Fresh: calls, Total: view.Sum{Known: true, Nano: 5e8, Most: 5e8},
 			Cached: 1, Input: 1}
 		if lines := headLines(&app.App{}, overview{bill: bill}); !strings.HasPrefix(
@@ -153,7 +153,7 @@ func TestCostOfSome(t *testing.T) {
 	a := &app.App{Stdout: view.Screen{}}
 	bill := view.Bill{Resumed: 2, Fresh: 1, Total: view.Sum{Known: true, Nano: 1e9, Most: 1e9}}
 	for notKnown, want := range map[int64]string{0: "3 calls cost $1.00",
-		1: "2 of 3 calls cost $1.00 (of the others that is not known)"} {
+		1: "2 of 3 calls cost $1.00 (the others' cost is not known)"} {
 		bill.NotKnown = notKnown
 		if lines := headLines(a, overview{bill: bill}); lines[len(lines)-1] != want {
 			t.Errorf("%q, want %q", lines, want)

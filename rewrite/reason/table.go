@@ -104,7 +104,7 @@ var Table = []Explanation{
 		Advice:  "A rule for this caller alone can resume repeats: identical = \"resume\""},
 	{Code: BaseChanged, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt does not repeat all of the session's prompts",
-		Advice:  "Add to the earlier prompt, or capture the task by a rule: then parts can change"},
+		Advice:  "Keep the old prompt, or capture the task by a rule"},
 	{Code: HistoryEdited, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt shows an answer that is not the session's",
 		Advice:  "Show its answers unchanged; text after \"The coder said:\" counts as an answer"},

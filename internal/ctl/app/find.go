@@ -28,7 +28,7 @@ func number(name string) int64 {
 // command that lists the rest.
 func removed(was bool, list string) string {
 	if was {
-		return "it was pruned; " + list + " lists what is left"
+		return "it was pruned; " + list + " lists the rest"
 	}
 	return list + " lists them"
 }
@@ -93,7 +93,7 @@ func ChainWords(chains []ledger.ChainName) string {
 func noChainOrTooShort(l *ledger.Ledger, name string) error {
 	if n := number(name); n > 0 {
 		return WithHint(UnknownChain(name),
-			fmt.Sprintf("a number is that of a call; shimctl show lists the chains, as c%d", n))
+			fmt.Sprintf("a number names a call; shimctl show lists the chains, as c%d", n))
 	}
 	if digits, ok := strings.CutPrefix(name, "c"); ok && digits != "" && number(digits) > 0 {
 		last, _, err := l.LastNumbers()

@@ -121,7 +121,7 @@ func (a *App) Agreed(does string, c Consent) (bool, error) {
 		return true, nil
 	case c.JSON || !a.CanAsk():
 		return false, Usage("nobody can be asked here, and --yes is not given",
-			"--yes does it unasked, --dry-run says what would be done")
+			"--yes does it unasked, --dry-run shows the changes")
 	}
 	if a.Confirm(does + "?") {
 		return true, nil

@@ -55,8 +55,8 @@ func checkVersion(a *app.App, name, said, path string) []setup.Check {
 	}
 	if tested.Compare(version, oldest) < 0 {
 		return []setup.Check{setup.Note(check,
-			fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the "+
-				"shim renders", version, oldest, newest),
+			fmt.Sprintf("%s was not tried, only %s to %s: its output might be rendered "+
+				"differently", version, oldest, newest),
 			fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]",
 				newest, name))}
 	}

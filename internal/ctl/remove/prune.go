@@ -48,7 +48,7 @@ sessions, and all traces of it in the ledger, the log and a store that machines 
 		Args: func(c *cobra.Command, args []string) error {
 			if kept := app.FirstChanged(c, "keep-within", "keep-last", "keep-history",
 				"superseded"); kept != "" && len(args) == 1 {
-				return app.Usage("--"+kept+" says what is kept of all: it does not go with one "+
+				return app.Usage("--"+kept+" applies to all chains: it does not go with one "+
 					"chain", "usage: "+c.UseLine())
 			}
 			return app.AtMostOne("chain")(c, args)
@@ -147,7 +147,7 @@ func (p pruning) carryOut(a *app.App, dry bool) (r PruneReport, err error) {
 func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.Retention, error) {
 	if given.Changed("keep-within") && f.keepWithin <= 0 ||
 		given.Changed("keep-history") && f.keepHistory <= 0 || f.keepLast < 0 {
-		return prune.Retention{}, app.Usage("what is kept must be more than nothing",
+		return prune.Retention{}, app.Usage("a limit must be more than zero",
 			durationHint)
 	}
 	ttl, maxAge := cfg.Longest()

@@ -87,7 +87,7 @@ func pathIn(text, name, home string) string {
 // hidingCheck advises how the name leads to the shim, and the shim to the binary that it stands for
 // now.
 func hidingCheck(a *app.App, p binary.Place, place, path string) Check {
-	c := Problem(p.Name+" in a shell", place+" hides the shim: what is typed never reaches it",
+	c := Problem(p.Name+" in a shell", place+" hides the shim: typed calls never reach it",
 		fmt.Sprintf("start %s there by its name (command %s in a function), not by a path", p.Name,
 			p.Name))
 	if Runnable(path) && !SameFile(path, p.Real) {

@@ -65,7 +65,7 @@ func addShims(dir string, tools []string) error {
 		}
 	}
 	if sum == "" {
-		return app.WithHint(fmt.Errorf("add a shim in %s: %s is not one that install.sh installed",
+		return app.WithHint(fmt.Errorf("add a shim in %s: install.sh did not install %s",
 			dir, shim), "install again, with ./install.sh")
 	}
 	for _, tool := range tools {

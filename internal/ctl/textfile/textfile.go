@@ -121,7 +121,7 @@ func Read(file string) (text string, existed bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(file); err == nil {
 			return "", false, app.WithHint(fmt.Errorf("read %s: it is a link to nothing", file),
-				"create what it leads to, or remove it")
+				"create the file that it names, or remove the link")
 		}
 		return "", false, nil
 	}

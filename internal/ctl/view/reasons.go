@@ -20,7 +20,7 @@ func MeaningOf(r reason.Code) string {
 // SentWords says how much of a prompt is sent, and if it is the whole, why a resume sends that.
 func SentWords(prompt, sent int64, whole reason.Code) string {
 	if sent < prompt {
-		return fmt.Sprintf("what is new, %s of %s", Size(sent), Size(prompt))
+		return fmt.Sprintf("the new part, %s of %s", Size(sent), Size(prompt))
 	}
 	words := "the whole prompt, " + Size(prompt)
 	if whole != "" {

@@ -121,7 +121,7 @@ func (t *Table) printHidden(s Screen, shown []*column) {
 		return
 	}
 	s.Sentences("", Dim, "no room for "+strings.Join(hidden,
-		", ")+": a wider terminal shows them, and a pipe")
+		", ")+": a wider terminal or a pipe shows them")
 }
 
 func (t *Table) printLine(s Screen, columns []*column, row []Cell) {

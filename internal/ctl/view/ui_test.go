@@ -20,7 +20,7 @@ func TestTableOnATerminal(t *testing.T) {
 	}{
 		{0, "N  WIDE                          LAST\n7  日本語のとても長い名前の仕事  x�[2Jy\n"},
 		{30, "N  WIDE                 LAST\n7  日本語のとても長い…  x�[2Jy\n"},
-		{20, "N  WIDE\n7  日本語のとても長…\nno room for LAST: a\nwider terminal shows\nthem, and a pipe\n"},
+		{20, "N  WIDE\n7  日本語のとても長…\nno room for LAST: a\nwider terminal or a\npipe shows them\n"},
 	} {
 		var b strings.Builder
 		table := NewTable("N", "WIDE", "EMPTY", "LAST")
@@ -43,9 +43,9 @@ func TestColumns(t *testing.T) {
 	for width, want := range map[int]string{
 		24: "ID  NAME     COST  MODEL\n 1  a thing    $1  m\n",
 		20: "ID  NAME     COST\n 1  a thing    $1\nno room for MODEL: a\nwider terminal " +
-			"shows\nthem, and a pipe\n",
-		12: "ID  NAME\n 1  a thing\nno room for\nCOST, MODEL:\na wider\nterminal\nshows " +
-			"them,\nand a pipe\n",
+			"or a\npipe shows them\n",
+		12: "ID  NAME\n 1  a thing\nno room for\nCOST, MODEL:\na wider\nterminal or\na " +
+			"pipe shows\nthem\n",
 	} {
 		table := NewTable("ID", "NAME", "COST", "MODEL").Spare("MODEL", "COST")
 		table.Add(IDCell(1), TextCell("a thing"), Cell{Human: "$1", Raw: "1", Right: true},

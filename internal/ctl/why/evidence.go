@@ -211,7 +211,7 @@ func endWords(i ledger.Record) string {
 	case i.Outcome == "killed":
 		words = "the shim was killed before it could record how it ended"
 	case i.Outcome == "unread":
-		return "it ended with exit status 0, but the shim could not read what it printed"
+		return "it ended with exit status 0, but the shim could not read the output"
 	case i.Exit.Int64 != 0:
 		words = fmt.Sprintf("it failed with exit status %d", i.Exit.Int64)
 	default:

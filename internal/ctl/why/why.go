@@ -31,15 +31,15 @@ func Command(a *app.App) *cobra.Command {
 		Long: `Explains a call in three lines: the decision, the reason, and advice if any. With --all, and in a pipe: the evidence
 too. REASON stands for the last call that has it, also for calls that were passed through.
 
-After -- stands a call that is not made: why shows what the shim would do with it, the rule that matches, and the
-command line. The call gets shimctl's stdin. Its output is assumed to go where shimctl's goes; if that makes a
+After -- stands a call that is not made: why shows the decision, the rule that matches, and the command line that
+the shim would run. The call gets shimctl's stdin. Its output is assumed to go where shimctl's goes; if that makes a
 difference, both are shown.`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
 			case c.ArgsLenAtDash() < 0:
 				return app.AtMostOne("call")(c, args)
 			case c.ArgsLenAtDash() > 0 || len(args) == 0:
-				return app.Usage("why takes either a call that was made, or -- and one that is not",
+				return app.Usage("why takes a recorded call, or -- and a command line",
 					"shimctl why -- claude -p \"...\"")
 			}
 			return nil
