@@ -42,8 +42,8 @@ type cacheReport struct {
 	Calls     int64       `json:"calls" doc:"resumed calls that ended well"`
 	Expected  view.Number `json:"expected_rate" doc:"share of their prompts that their sessions had been sent before, null if the tool reports only sums"`
 	FromCache view.Number `json:"from_cache_rate" doc:"share of their prompts that came from the cache"`
-	Judged    int64       `json:"judged_calls" doc:"calls whose sessions were long enough to be cached"`
-	Missed    int64       `json:"missed_calls" doc:"of these, those that read less than three quarters of it from the cache"`
+	Judged    int64       `json:"judged_calls" doc:"calls of sessions that were long enough to be cached"`
+	Missed    int64       `json:"missed_calls" doc:"judged calls that read less than three quarters of it from the cache"`
 }
 
 func cacheJSON(rows []history.CacheRow) []cacheReport {

@@ -34,7 +34,7 @@ func demoCommand(a *app.App) *cobra.Command {
 	var tool string
 	c := &cobra.Command{
 		Use: "demo", Short: "play a job with and without the shims, and show the difference",
-		Long: `Plays a job of a coder and a reviewer without the shims and with them, and shows what the model was sent. The
+		Long: `Plays a job of a coder and a reviewer without the shims and with them, and shows the requests to the model. The
 model is a stand-in on this machine. It runs the first of claude, codex, gemini and vibe on PATH, or else a
 stand-in for Claude Code, in a home of its own: your sessions and settings are not touched. It fails if the second
 round is not resumed, or if the tool forgets the session.`,

@@ -19,8 +19,8 @@ func statsCommand(a *app.App) *cobra.Command {
 	var asJSON, summary, all bool
 	var from statsSource
 	c := &cobra.Command{
-		Use: "stats", Short: "sum up what calls used, and what resuming saved",
-		Long: `Says what resuming saved, and sums up the managed calls in a table. With --all: tokens by kind, the estimate, the
+		Use: "stats", Short: "sum up the calls, and the saving",
+		Long: `Prints the saving, and sums up the managed calls in a table. With --all: tokens by kind, the estimate, the
 provider's cache, and both groups of chains if rollout keeps a share fresh.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
@@ -291,14 +291,14 @@ func inMarkdown(text string) string {
 
 type statsReport struct {
 	Schema string            `json:"schema" doc:"name of this schema"`
-	By     history.By        `json:"by" doc:"what the calls are grouped by"`
+	By     history.By        `json:"by" doc:"the grouping of the calls"`
 	Since  *time.Time        `json:"since" doc:"start of the period, null if all"`
 	Groups []groupReport     `json:"groups" doc:"most calls first; days in order"`
 	Total  groupReport       `json:"total" doc:"all of them"`
-	Saved  saving.Summary    `json:"saved" doc:"what resuming saved, an estimate"`
+	Saved  saving.Summary    `json:"saved" doc:"the saving, an estimate"`
 	Arms   []armReport       `json:"arms" doc:"where rollout is set: the chains that were held out and the others"`
 	Cache  []cacheReport     `json:"cache" doc:"what resumed calls found in the provider's cache"`
-	Hour   []history.HourRow `json:"cache_ttl" doc:"what a cache of an hour saved, or would have saved"`
+	Hour   []history.HourRow `json:"cache_ttl" doc:"the saving by a cache of an hour, made or missed"`
 }
 
 // An armReport is the chains that were held out, or the others.
@@ -310,11 +310,11 @@ type armReport struct {
 }
 
 type groupReport struct {
-	Key             *string     `json:"key" doc:"what its calls have in common"`
+	Key             *string     `json:"key" doc:"the value that the calls have in common"`
 	Others          bool        `json:"others,omitempty" doc:"whether these are all groups beyond --limit"`
 	Calls           int64       `json:"calls" doc:"managed calls"`
-	Ended           int64       `json:"ended" doc:"those that have ended"`
-	OK              int64       `json:"ok" doc:"those that ended well"`
+	Ended           int64       `json:"ended" doc:"calls that have ended"`
+	OK              int64       `json:"ok" doc:"calls that ended well"`
 	Resumed         int64       `json:"resumed" doc:"resumed calls"`
 	Forked          int64       `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
 	SessionsCreated int64       `json:"sessions_created" doc:"sessions created"`

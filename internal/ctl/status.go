@@ -27,7 +27,7 @@ func statusCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "status", Short: "show savings, warnings and the last decisions",
 		Long: `Shows the savings, warnings, the running calls and the last decisions on one screen. With --all, and in
-a pipe: all warnings, and what to do about calls that were passed through.`,
+a pipe: all warnings, and advice on calls that were passed through.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
@@ -264,9 +264,9 @@ type recentReport struct {
 	Since *time.Time `json:"since" doc:"start of the period, null for the last days"`
 	view.Bill
 	view.MoneyReport
-	WholeShort int64          `json:"short_prompts_sent_whole" doc:"resumed calls whose prompt is under 2 KB and was sent whole"`
-	WholeLong  int64          `json:"long_prompts_sent_whole" doc:"resumed calls whose prompt is longer and was sent whole"`
-	Saved      saving.Summary `json:"saved" doc:"what resuming saved, in short"`
+	WholeShort int64          `json:"short_prompts_sent_whole" doc:"resumed calls with a prompt under 2 KB, sent whole"`
+	WholeLong  int64          `json:"long_prompts_sent_whole" doc:"resumed calls with a longer prompt, sent whole"`
+	Saved      saving.Summary `json:"saved" doc:"the saving, in short"`
 }
 
 func statusJSON(r view.Reporter, o overview) statusReport {

@@ -25,7 +25,7 @@ type warning struct {
 	Chain int64  `json:"chain,omitempty" doc:"its chain"`
 	Tool  string `json:"tool,omitempty" doc:"name of the tool"`
 	Rule  string `json:"rule,omitempty" doc:"the rule"`
-	Model string `json:"model,omitempty" doc:"the requested model; of a price, the one that answered"`
+	Model string `json:"model,omitempty" doc:"the requested model; of a price, the model that answered"`
 	Says  string `json:"text" doc:"the warning"`
 
 	Command string `json:"command" doc:"the command that explains it"`

@@ -52,7 +52,7 @@ job is fresh. It also takes reprise's own files out of others' reach.`,
 	c.Flags().BoolVar(&fixes.wanted, "fix", false, "fix the ledger and the permissions first")
 	fixes.consent.AddFlags(c)
 	c.Flags().BoolVar(&shared, "report", false,
-		"print what can be pasted into an issue: no paths, prompts or names")
+		"print a text for an issue, without paths, prompts and names")
 	c.Flags().BoolVar(&all, "all", false, "print every check")
 	app.JSONFlag(c, &asJSON, "shimctl.doctor/1")
 	c.MarkFlagsMutuallyExclusive("report", "json")

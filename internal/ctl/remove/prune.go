@@ -40,7 +40,7 @@ func PruneCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "prune [CHAIN]", Short: "remove old sessions that the shims started, or a chain",
 		Long: `Removes the files of sessions that the shims started and that were last used a week ago or earlier. Prints
-for each session why. [prune] in the configuration says what else is kept; --keep-within or --keep-last replaces
+the reason for each session. [prune] in the configuration has the defaults; --keep-within or --keep-last replaces
 keep_within, and keeps sessions that copies continued as long as others.
 
 With CHAIN, a name such as c12, a task with all its chains, or the start of a session's ID: removes the files of its

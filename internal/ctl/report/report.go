@@ -29,7 +29,7 @@ func Command(a *app.App) *cobra.Command {
 	var f app.FilterFlags
 	c := &cobra.Command{
 		Use: "report", Short: "write a page with pictures of cost and saving",
-		Long: `Writes one self-contained HTML page, by default into ` + reportFile + `: what resuming saved, the price by day
+		Long: `Writes one self-contained HTML page, by default into ` + reportFile + `: the saving, the price by day
 with and without resuming, the calls of a chain, and where the calls went. It contains no prompt, but names of
 tasks and directories.`,
 		Args: app.NoArguments,

@@ -45,7 +45,7 @@ type PastCall struct {
 	Call int64  `json:"call" doc:"number of a past call that the rule matches"`
 	Task string `json:"task" doc:"the task that it would have had"`
 	Role string `json:"role" doc:"its role"`
-	Same bool   `json:"same" doc:"whether task and role are those of the call that the rule is made from"`
+	Same bool   `json:"same" doc:"whether task and role equal the task and role of the rule's source call"`
 }
 
 // Why there is no rule for a call.

@@ -293,7 +293,7 @@ type Summary struct {
 	Headline     string      `json:"headline" doc:"the saving in one sentence"`
 	Calls        int64       `json:"managed_calls" doc:"managed calls"`
 	Resumed      int64       `json:"resumed_calls" doc:"of these, the resumed calls"`
-	LeftOutBytes int64       `json:"left_out_bytes" doc:"counted: what the prompts of resumed calls left out, since the session held it"`
+	LeftOutBytes int64       `json:"left_out_bytes" doc:"counted: bytes that the prompts of resumed calls left out, since the session held them"`
 	Compared     int64       `json:"compared_calls" doc:"resumed calls that were compared"`
 	Fresh        int64       `json:"fresh_calls" doc:"fresh calls of the same tool, role and model that they were compared with"`
 	Cost         view.Number `json:"cost_nano_usd" doc:"cost in billionths of a dollar"`

@@ -7,9 +7,9 @@ import (
 
 // A Check is the result of one check.
 type Check struct {
-	Name   string `json:"name" doc:"what was checked"`
+	Name   string `json:"name" doc:"the subject of the check"`
 	Result string `json:"result" doc:"ok, note, problem or fixed"`
-	Finds  string `json:"finding" doc:"what was found"`
+	Finds  string `json:"finding" doc:"the finding"`
 	Fix    string `json:"fix,omitempty" doc:"how to fix it"`
 }
 

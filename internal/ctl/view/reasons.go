@@ -41,9 +41,9 @@ func WholeWords(whole reason.Code) string {
 type AdviceReport struct {
 	Class   reason.Class `json:"class,omitempty" doc:"class of the reason"`
 	Meaning string       `json:"meaning" doc:"the reason's meaning"`
-	Advice  string       `json:"advice,omitempty" doc:"what would have the call resumed, or fresh if it is resumed"`
+	Advice  string       `json:"advice,omitempty" doc:"a way to have the call resumed, or fresh if it is resumed"`
 	Setting string       `json:"setting,omitempty" doc:"a line of the configuration file that does so"`
-	Command string       `json:"command,omitempty" doc:"a command that does so, or shows what the advice names"`
+	Command string       `json:"command,omitempty" doc:"a command that does so, or shows the subject of the advice"`
 }
 
 // AdviceFor returns the advice about a reason; chain, and the call that ended the session badly,

@@ -188,12 +188,12 @@ type PlanReport struct {
 	Warning     string           `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
 	For         []string         `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
 	Against     []prompt.Finding `json:"evidence_against,omitempty" doc:"evidence against it"`
-	Compared    *shim.Nearest    `json:"compared" doc:"what the prompt was compared with"`
+	Compared    *shim.Nearest    `json:"compared" doc:"the session that the prompt was compared with"`
 	Terminal    bool             `json:"terminal" doc:"whether the output is assumed to go to a terminal"`
 	Other       *shim.Other      `json:"other_output,omitempty" doc:"set if the call would be handled differently with its output at a program instead of a terminal, or the reverse"`
 	Args        []string         `json:"args" doc:"arguments of the real binary, without its name"`
 	Stdin       *string          `json:"stdin,omitempty" doc:"the stdin that replaces the caller's"`
-	Prompt      string           `json:"prompt,omitempty" doc:"what the model would be sent"`
+	Prompt      string           `json:"prompt,omitempty" doc:"the prompt for the model"`
 	Whole       bool             `json:"whole_prompt" doc:"whether it is the whole prompt"`
 	WholeReason reason.Code      `json:"whole_reason,omitempty" doc:"why a resume sends the whole prompt"`
 	PromptBytes int              `json:"prompt_bytes" doc:"length of the caller's prompt"`

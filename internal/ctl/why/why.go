@@ -66,7 +66,7 @@ type Report struct {
 	Call     *view.CallReport   `json:"call" doc:"the call, or null"`
 	Passed   *PassthroughReport `json:"passed_through" doc:"the calls that were passed through for it, or null"`
 	Reason   reason.Code        `json:"reason" doc:"the reason that is explained"`
-	Evidence []string           `json:"evidence" doc:"what the ledger knows about the decision, in sentences"`
+	Evidence []string           `json:"evidence" doc:"the ledger's facts about the decision, in sentences"`
 	Text     string             `json:"text" doc:"all of this as a paragraph"`
 	view.AdviceReport
 	decision string
