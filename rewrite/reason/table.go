@@ -113,7 +113,7 @@ var Table = []Explanation{
 		Advice:  "Name the task, for this job alone", Command: NameTask},
 	{Code: Ambiguous, Class: ClassNotEnoughEvidence,
 		Meaning: "more than one session fits",
-		Advice:  "Name each job and role; take turns", Command: NameTask},
+		Advice:  "Name job and role; call one by one", Command: NameTask},
 	{Code: NoEvidence, Class: ClassNotEnoughEvidence,
 		Meaning: "nothing shows that the prompt continues the session's work",
 		Advice: "Name the task, for this job alone; if a rule has strict = true, leave that " +

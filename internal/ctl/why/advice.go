@@ -90,7 +90,7 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 		}
 	case reason.Ambiguous:
 		if d.Task != "" && d.Chain != 0 {
-			report.Advice = "Reset the chain: a new session follows, and is resumed"
+			report.Advice = "Reset the chain; later calls resume a new session"
 			report.Command = fmt.Sprintf("shimctl reset --yes c%d", d.Chain)
 		}
 	case reason.FirstCall, reason.NewJob:
