@@ -778,7 +778,7 @@ func (s *site) toolbox(extra ...string) {
 	s.set("PATH=" + s.at("tools"))
 }
 
-// TestHostileEnvironment: what is set for other builds does not reach this one.
+// TestHostileEnvironment: settings for other builds do not reach this one.
 func TestHostileEnvironment(t *testing.T) {
 	s := newSite(t)
 	s.set("CGO_ENABLED=0", "GOOS=plan9", "GOARCH=arm", "GO111MODULE=off", "GOWORK="+s.at("go.work"),
@@ -935,7 +935,7 @@ func requireStatic(t *testing.T) {
 	}
 }
 
-// TestBrokenBuild: what does not build or does not start leaves what is installed alone.
+// TestBrokenBuild: a program that does not build or start leaves the installed one alone.
 func TestBrokenBuild(t *testing.T) {
 	cases := []struct{ name, old, new, want string }{
 		{"does not compile", "C.status()", "C.status(", "cmd/shim/main.go:"},

@@ -31,7 +31,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// What is built is not kept: a large file in the history stays with every clone.
+// Built files are not kept: a large file in the history stays with every clone.
 func TestNothingBuiltIsKept(t *testing.T) {
 	const large = 2 << 20
 	out, err := exec.Command("git", "-C", "..", "ls-tree", "-r", "-l", "HEAD").Output()

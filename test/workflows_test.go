@@ -99,7 +99,7 @@ func TestWorkflowsMayDoLittle(t *testing.T) {
 	}
 }
 
-// What a step runs of this repository is there, and can be run.
+// Each program of this repository that a step runs exists and can be run.
 func TestWorkflowsRunWhatIsThere(t *testing.T) {
 	program := regexp.MustCompile(
 		`(?m)(?:^|\s)(\./scripts/\S+|scripts/\S+|\.ci/run|\./install\.sh)`)

@@ -179,7 +179,7 @@ func signalled(t *testing.T, sig syscall.Signal, launch ...string) (ws syscall.W
 		}
 		in.Close()
 	}
-	_ = cmd.Wait() // what counts is the state
+	_ = cmd.Wait() // only the state counts
 	if cores, err := filepath.Glob(filepath.Join(cmd.Dir, "*core*")); err != nil || len(cores) > 0 {
 		t.Errorf("%v before the tool: %v, %v", sig, cores, err)
 	}
@@ -246,7 +246,7 @@ func TestSignalsAtTheStart(t *testing.T) {
 			if err := cmd.Process.Signal(test.sig); err != nil {
 				t.Fatal(err)
 			}
-			_ = cmd.Wait() // what counts is the state
+			_ = cmd.Wait() // only the state counts
 			if got := ends(cmd.ProcessState.Sys().(syscall.WaitStatus)); got != test.want ||
 				stderr.Len() > 0 {
 				t.Errorf("%v in moment %d, launched with %v: %s, want %s; stderr %q", test.sig,
@@ -441,7 +441,7 @@ func TestSignalsThatEndTheCall(t *testing.T) {
 		cmd := twins(t, nil, "count").shim
 		c := startCounting(t, cmd)
 		c.send(cmd.Process.Pid, sig)
-		_ = cmd.Wait() // what counts is the state
+		_ = cmd.Wait() // only the state counts
 		if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); ws.Signal() != sig {
 			t.Errorf("%v: %x", sig, ws)
 		}

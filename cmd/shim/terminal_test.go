@@ -161,7 +161,7 @@ while :; do sleep 0.05; done`, "-p", "hi"))
 	}
 }
 
-// Ctrl-C, and Ctrl-Z with what a shell makes of it, are as without us.
+// Ctrl-C, and Ctrl-Z with the shell's reaction, are as without us.
 func TestKeys(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip(err)

@@ -1,4 +1,4 @@
-// Command shimctl shows what the shims did, and why.
+// Command shimctl shows the decisions of the shims, and the reasons.
 package main
 
 import (

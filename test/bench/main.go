@@ -1,4 +1,4 @@
-// Command bench measures what the shims cost. It compares the time of a call without a shim,
+// Command bench measures the cost of the shims. It compares the time of a call without a shim,
 // through the least shim possible in C, and through ours; what a managed call adds, compared with a
 // plain Go program that does the same kind of work (goledger); a whole call of a tool of a real
 // size; a long answer; 64 calls at once; a large ledger, and a locked one; shimctl's screens of
@@ -106,7 +106,7 @@ type cost struct{ wall, cpu float64 }
 func (c cost) less(d cost) cost { return cost{c.wall - d.wall, c.cpu - d.cpu} }
 func (c cost) over(d cost) cost { return cost{c.wall / d.wall, c.cpu / d.cpu} }
 
-// added returns what a call of a comparison takes more than the direct one.
+// added returns the time by which a call of a comparison exceeds the direct one.
 func (b *bench) added(title, name string) cost {
 	return b.costs[title][name].less(b.costs[title]["direct"])
 }
@@ -171,7 +171,7 @@ type call struct {
 	env    []string
 	state  string          // the directory of its ledger, "" for the default one
 	more   func() []string // further arguments, different for each call
-	stdin  func() string   // what it reads, different for each call; nil for nothing
+	stdin  func() string   // its input, different for each call; nil for none
 	many   int             // how many are made at once, 0 for one
 	reader bool            // its output goes to a program that reads a pipe, not to /dev/null
 }
@@ -282,7 +282,7 @@ func (b *bench) shims() map[string]call {
 	return shims
 }
 
-// starts compares what a shim adds to a call that it passes through.
+// starts compares the time that a shim adds to a call that it passes through.
 func (b *bench) starts() error {
 	fmt.Printf("the shims are linked: %s\n\n", b.linked)
 	version := []string{"--version"}
@@ -456,7 +456,7 @@ func (b *bench) atOnce(many, rounds int) error {
 	return err
 }
 
-// What -scale increases: calls at once, and the prompt in KB.
+// The sizes that -scale increases: calls at once, and the prompt in KB.
 var (
 	callers     = []int{1, 8, 64, 256, 768}
 	promptSizes = []int{1, 64, 1024, 5120}
@@ -601,7 +601,7 @@ func (b *bench) targets() []target {
 		})
 }
 
-// targetsOfScale are absolute: what a person notices, whatever else the machine does.
+// targetsOfScale are absolute: times that a person notices, whatever else the machine does.
 func (b *bench) targetsOfScale() []target {
 	b.picture()
 	calls := b.costs[ledgerTitle]
@@ -618,7 +618,7 @@ func (b *bench) targetsOfScale() []target {
 	}
 }
 
-// picture draws what one of our calls costs, with callers, prompt and ledger of increasing sizes.
+// picture draws the cost of one of our calls, with callers, prompt and ledger of increasing sizes.
 func (b *bench) picture() {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	draw := func(what string, of cost, calls int) {

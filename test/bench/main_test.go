@@ -27,7 +27,7 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// Calls at once have as many prompts, and cost what all of them cost.
+// Calls at once have as many prompts, and cost the sum of all.
 func TestCallsAtOnce(t *testing.T) {
 	b := &bench{dir: t.TempDir()}
 	tool, seen := filepath.Join(b.dir, "tool"), filepath.Join(b.dir, "seen")

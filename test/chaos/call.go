@@ -14,7 +14,7 @@ import (
 	"reprise/test/player"
 )
 
-// A Call is one call of a caller: what it sends, how it reads, and what happens to it.
+// A Call is one call of a caller: its input, the way it reads, and its fate.
 type Call struct {
 	ID     string
 	Args   []string
@@ -184,7 +184,7 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) player.Script {
 	return s
 }
 
-// readers and sources say how a caller reads, and what stdin is.
+// readers and sources are the ways in which a caller reads, and the kinds of stdin.
 var (
 	readers = map[harness.Target]string{harness.Reader: "all", harness.Slow: "slow",
 		harness.ToFile: "file", harness.Leaves: "head", harness.Gone: "gone",

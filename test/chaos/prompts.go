@@ -59,7 +59,7 @@ const (
 // markOwners maps each mark to its owner.
 type markOwners struct {
 	mu    sync.Mutex
-	owner map[string]string // "" for what every thread sends
+	owner map[string]string // "" for a text that every thread sends
 }
 
 func (m *markOwners) add(mark, owner string) {

@@ -36,7 +36,7 @@ type World struct {
 	stale   map[string]bool // sessions from before a change of the clock
 }
 
-// A tally counts what happened, over all worlds.
+// A tally counts the events of all worlds.
 type tally struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -141,7 +141,7 @@ func (w *World) take(c *Call, slots chan struct{}) {
 	c.check()
 }
 
-// runs returns what the player has recorded about a call, in order.
+// runs returns the player's records of a call, in order.
 func (w *World) runs(call string) []player.Run { return player.Runs(w.notes(), call) }
 
 // waitForProcesses waits until no process works in the world any more.

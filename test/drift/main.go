@@ -20,7 +20,7 @@ import (
 	"reprise/test/toolbox"
 )
 
-// An outcome is what a comparison comes to; it is the exit status too.
+// An outcome is the result of a comparison; it is the exit status too.
 type outcome int
 
 const (
@@ -124,7 +124,7 @@ type pair struct {
 	why      error
 }
 
-// pairs returns what is compared.
+// pairs returns the versions to compare.
 func (o options) pairs() (all []pair, err error) {
 	tools := slices.Sorted(maps.Keys(realcli.Pins))
 	if o.tool != "" {

@@ -12,7 +12,7 @@ import (
 	"reprise/internal/tested"
 )
 
-// A report is what was found of two versions of a tool.
+// A report has the differences between two versions of a tool.
 type report struct {
 	tool, old, new string
 	unknown        error // why it could not be told
@@ -118,7 +118,7 @@ func (r report) outcome() outcome {
 	return clean
 }
 
-// String returns the report as Markdown: first what matters.
+// String returns the report as Markdown, important sections first.
 func (r report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s %s (tested: %s): %s\n", r.tool, r.new, r.old, r.outcome())

@@ -115,7 +115,7 @@ func (w *world) lockAtEnd() {
 	w.unlock = func() { w.must(db.Close()) }
 }
 
-// release releases what lockAtEnd locked.
+// release releases the lock of lockAtEnd.
 func (w *world) release() {
 	if w.unlock != nil {
 		w.unlock()

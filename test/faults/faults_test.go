@@ -70,7 +70,7 @@ func (k kind) once(t *testing.T, p programs, dir string) {
 	w.must(player.Prepare(w.notes()))
 	k.try(w)
 	switch {
-	case w.skips != nil && *all: // what was not tried must not look like what passed
+	case w.skips != nil && *all: // an untried fault must not look like one that passed
 		t.Error("not tried:", w.skips)
 	case w.skips != nil:
 		t.Skip(w.skips)

@@ -49,7 +49,7 @@ func (w *world) state(name string) string { return filepath.Join(w.State(), name
 // notes returns the directory of the player's scripts and records.
 func (w *world) notes() string { return filepath.Join(w.Root, "notes") }
 
-// lose reports what differed from a call without the shim, or was not recorded.
+// lose reports a difference from a call without the shim, or a missing record.
 func (w *world) lose(format string,
 	args ...any) {
 	w.t.Errorf("%.600s", fmt.Sprintf(format, args...))
@@ -58,7 +58,7 @@ func (w *world) lose(format string,
 // skip records that this machine does not allow the fault.
 func (w *world) skip(why error) { w.skips = why }
 
-// must records an error in setting up a fault: what was not tried counts as lost.
+// must records an error in setting up a fault: an untried fault counts as a loss.
 func (w *world) must(err error) {
 	if err != nil {
 		w.lose("set up: %v", err)
@@ -73,7 +73,7 @@ type call struct {
 	exit     int
 	detached bool   // see player.Script
 	orphan   bool   // likewise
-	sh       string // what a shell does before it becomes claude, such as "ulimit -f 1"
+	sh       string // commands of a shell before it becomes claude, such as "ulimit -f 1"
 }
 
 const answer = "It is done."

@@ -45,7 +45,7 @@ type Call struct {
 	Group  bool // the signal is sent to the whole process group
 	At     Moment
 	After  time.Duration                        // how long after that moment
-	During func(pid int, ended <-chan struct{}) // what else befalls the process until it has ended
+	During func(pid int, ended <-chan struct{}) // other events for the process until it has ended
 	// how long a pipe is silent; 0 for longer than any tool and the shim wait
 	Delay time.Duration
 	Limit time.Duration // when its process group is killed, 0 for never

@@ -51,7 +51,7 @@ func (w *World) bodies(r Result) (all []string) {
 	return all
 }
 
-// sorted sorts files independently of what is masked in their names.
+// sorted sorts files independently of the masked parts of their names.
 func (w *World) sorted(files []string) string {
 	var all []string
 	for _, file := range files {

@@ -119,14 +119,14 @@ func mask(text string, list []variation) string {
 // digits is a piece of the stand-in's 5 MB. Each pattern would search all of them for seconds.
 var digits = strings.Repeat("0123456789", 1000)
 
-// dashed matches what claude replaces in a path to make a directory's name.
+// dashed matches the characters of a path that claude replaces to make a directory's name.
 var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
 // A Difference is a call that can end otherwise with the shim, and why.
 type Difference struct {
 	tool, scenario string
 	Reason         string
-	// it depends on chance; all others are what the shim does better in each run
+	// it depends on chance; in all others the shim does better, in each run
 	Chance bool
 }
 

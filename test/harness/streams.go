@@ -19,7 +19,7 @@ import (
 // silence is how long a silent stdin stays open: longer than any tool and the shim wait.
 const silence = 6 * time.Second
 
-// An input is what feeds a command's stdin.
+// An input feeds a command's stdin.
 type input struct {
 	ours, theirs *os.File // nil if there is nothing to feed
 	parts        []string
@@ -114,7 +114,7 @@ type output struct {
 	files          [2]*os.File    // if it prints into files
 	theirs         []*os.File     // closed once the command has them
 	ours           []*os.File     // their other ends
-	reads          []func()       // what reads these
+	reads          []func()       // their readers
 	reading        sync.WaitGroup // until all has been read
 	terminal       *os.File       // nil if there is none
 	screen         *collector     // the text shown
@@ -294,7 +294,7 @@ func (o *output) result(state *os.ProcessState) (r Result, err error) {
 	return r, nil
 }
 
-// A collector is a writer that stores what is written to it, and when.
+// A collector is a writer that stores each write, with the time.
 type collector struct {
 	leaves bool // after the first bytes
 

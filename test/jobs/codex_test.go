@@ -208,7 +208,7 @@ func (w *world) tokens(format string, notes []string) (took int64) {
 func TestCodexPromptAndFileAreOnePrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "codex", true)
-	// The end of the file is in one block with what codex puts behind it, so that
+	// The end of the file is in one block with the text that codex puts behind it, so that
 	// a file that has grown is a prompt revised.
 	task := []string{"REPRISE_TASK=one", "REPRISE_ROLE=coder"}
 	w.run("codex", harness.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n",
@@ -294,7 +294,7 @@ func TestCodexOverflowRunsFresh(t *testing.T) {
 	}
 }
 
-// What is not about the session is passed on as it is, once.
+// Output that is not about the session is passed on as it is, once.
 func TestCodexFailureOfTheModelIsPassedOn(t *testing.T) {
 	each(t, codexFormats, func(t *testing.T, format string, _ reader) {
 		direct, w := newWorld(t, "codex", false), newWorld(t, "codex", true)

@@ -23,7 +23,7 @@ type copying struct {
 	args   []string    // of all calls
 	file   string      // the first session's transcript
 	first  string      // the content
-	holder chan result // what the call in the midst of its turn comes to
+	holder chan result // the result of the call in the midst of its turn
 }
 
 // holdTurn makes the first call of a job and a second one, which runs a command that waits.

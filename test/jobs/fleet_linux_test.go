@@ -130,7 +130,7 @@ func (f *fleet) on(n int, args ...string) result {
 	return f.run(f.Tool, harness.Call{Args: args, Around: script, Env: f.env})
 }
 
-// Three rounds on three machines send the model what they send it on one.
+// Three rounds on three machines send the model the same requests as on one.
 func TestFleet(t *testing.T) {
 	table := map[string]func(t *testing.T){}
 	for name, does := range travelers {

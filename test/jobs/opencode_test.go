@@ -66,7 +66,7 @@ func looksLike(t *testing.T, direct *world, a result, w *world, b result) {
 	same(t, "stderr", direct.Mask(a.Stderr), w.Mask(b.Stderr))
 }
 
-// withoutTokens removes what another prompt costs.
+// withoutTokens removes the cost of another prompt.
 func withoutTokens(events string) string {
 	var masked []string
 	for line := range strings.Lines(events) {
@@ -218,7 +218,7 @@ func TestOpencodeNeverResumesInAnotherDirectory(t *testing.T) {
 	})
 }
 
-// TestOpencodeJobs runs what needs a world with the shim only.
+// TestOpencodeJobs runs the tests that need a world with the shim only.
 func TestOpencodeJobs(t *testing.T) {
 	tests := map[string]func(*testing.T, *world){
 		"words in quotes":        opencodeSendsWordsInQuotes,

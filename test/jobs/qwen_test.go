@@ -49,7 +49,7 @@ func TestQwenRemembersANumberOverThreeRounds(t *testing.T) {
 	})
 }
 
-// What a resumed call shows is what a direct one shows, but for the figures.
+// A resumed call shows the output of a direct one, except for the figures.
 func TestQwenResumedCallLooksLikeADirectOne(t *testing.T) {
 	calls := map[string]func(prompt string) harness.Call{
 		"text":  func(p string) harness.Call { return harness.Call{Args: []string{"-p", p}} },
@@ -227,7 +227,7 @@ func TestQwenRunsAtOnceDoNotMix(t *testing.T) {
 }
 
 // The reminder of the date before the first prompt is not sent again in a resume: nothing of the
-// conversation comes from the cache, only what precedes it.
+// conversation comes from the cache, only the part before it.
 func TestQwenResumeBreaksThePrefix(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "qwen", true)

@@ -102,7 +102,7 @@ func (w *world) sentOnlyNews(r result, turn int, notes []string) {
 	}
 }
 
-// statusSays looks for pieces of text in what shimctl status --json prints.
+// statusSays looks for pieces of text in the output of shimctl status --json.
 func (w *world) statusSays(pieces ...string) {
 	w.t.Helper()
 	r := w.run("shimctl", harness.Call{Args: list("status|--json")})

@@ -29,7 +29,7 @@ var (
 		"python": {realcli.OldAgentPython, "agent.py"}}
 )
 
-// agentModes are what agent.mjs and agent.py do with an SDK.
+// agentModes are the modes in which agent.mjs and agent.py use an SDK.
 var agentModes = []string{"string", "callbacks", "partial"}
 
 // A job of three rounds is resumed from the second on, and what the caller sees is what it sees
@@ -135,7 +135,7 @@ type sdkJob struct {
 	direct, shimmed *world
 	program, script string
 	sdk             string
-	cli             string // what the caller runs, "" for the tool
+	cli             string // the program that the caller runs, "" for the tool
 	env             []string
 	// the caller kills the tool after its answer, so that the next call can be fresh
 	kills bool
@@ -196,7 +196,7 @@ func (w *world) continued() int {
 	return strings.Count(log, "\tresume: ") + strings.Count(log, "\tfork: ")
 }
 
-// log is what shimctl shows of the calls.
+// log has the calls as shimctl shows them.
 func (w *world) log() string { return w.run("shimctl", harness.Call{Args: []string{"log"}}).Stdout }
 
 // A conversation that the AI SDK's providers send whole each time, without a name: its own answers

@@ -84,7 +84,7 @@ func (w *world) git(args ...string) {
 	}
 }
 
-// steroids makes a call as steroids does. The model says what the sequence has it say.
+// steroids makes a call as steroids does. The model answers as the sequence demands.
 func (w *world) steroids(c steroidsCall) {
 	prompt := w.longer(c.Prompt) + "\nECHO<<" + c.Answer + ">>\n"
 	r, err := w.RunAs("claude", harness.Call{
@@ -102,7 +102,7 @@ func (w *world) longer(prompt string) string {
 }
 
 // isOfOneJob checks that a request has one role, reviewer and task in it, those of a call of the
-// group, and in later rounds what was said in the first.
+// group, and in later rounds the first round's text.
 func (w *world) isOfOneJob(r standin.Request, group []steroidsCall) {
 	w.t.Helper()
 	text := standin.AllText(r)

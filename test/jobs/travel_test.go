@@ -55,7 +55,7 @@ func resumeOption(id, prompt string) []string {
 }
 
 // A session resumes in an empty home at the same path from the files that SessionFiles lists, and
-// the model is sent what it would be sent at home. So it does on a third machine.
+// the model is sent the same as at home. So it is on a third machine.
 func TestSessionTravels(t *testing.T) {
 	each(t, travelers, func(t *testing.T, _ string, does traveler) {
 		w := newWorldWith(t, does.pin, false, standin.Options{})

@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// A dialect is what differs between the tools. Its texts are templates, see fill; a line of a
+// A dialect has the differences between the tools. The texts are templates, see fill; a line of a
 // stream is a line of them.
 type dialect struct {
 	version string // that it imitates
@@ -25,7 +25,7 @@ type dialect struct {
 	options map[string]string
 	// formats by their names in this tool, where these are others; a stream is stream-json
 	formats map[string]string
-	always  request // what every request has
+	always  request // the parts of every request
 	compose func(prompt, stdin string) string
 
 	session string // where the file of a session is, below the home
@@ -47,7 +47,7 @@ type dialect struct {
 
 	notice   func(args []string) string // on stderr, before anything else
 	banner   string                     // the same, in formats without a stream
-	other    func(o output) Shown       // what formats without a stream show
+	other    func(o output) Shown       // the output of formats without a stream
 	foreign  func(o output) Shown       // the same, under another ID, if it shows anything
 	refusals map[Refusal]refusal        // nothing at all if it has none
 	// on stderr after an error of the model's API, in every format
@@ -216,7 +216,7 @@ func (p *player) fill(template string, more map[string]string) string {
 	return p.dialect.fill(p.Run, template, more)
 }
 
-// failure returns what droid ends a failed run with: a copy repeats its source's last answer.
+// failure returns the last text of droid's failed run: a copy repeats the source's last answer.
 func (r *Run) failure() string {
 	for _, t := range slices.Backward(r.history) {
 		if t.Role == "assistant" && r.turns > 1 {
@@ -378,7 +378,7 @@ func (d dialect) refused(format string, s Script, r *Run) (Shown, int) {
 // uuidOf returns an ID that depends on a text only.
 func uuidOf(text string) string { return uuid.NewSHA1(uuid.Nil, []byte(text)).String() }
 
-// rawJSON encodes a text the way most tools do: only what must be escaped is escaped.
+// rawJSON encodes a text the way most tools do: it escapes only necessary characters.
 func rawJSON(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

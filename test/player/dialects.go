@@ -35,7 +35,7 @@ func either(prompt, stdin string) string {
 	return prompt
 }
 
-// lastLine is what text shows in most tools: the last message of a run that has come to it.
+// lastLine is the text output of most tools: the last message of a complete run.
 func lastLine(o output) Shown {
 	if o.broken {
 		return Shown{}
@@ -44,9 +44,9 @@ func lastLine(o output) Shown {
 }
 
 const (
-	item      = `{"type":"response_item","role":"{role}","text":{text}}` // what most tools store
+	item      = `{"type":"response_item","role":"{role}","text":{text}}` // as most tools store it
 	copilotAt = `"timestamp":"2026-11-21T08:00:00.000Z"`
-	// what only a stream shows
+	// parts that only a stream shows
 	claudeOwn = `,"model_usage_since_last_result":{"fake":{"inputTokens":3,"outputTokens":6,"costUSD":0.25}}`
 )
 
@@ -543,7 +543,7 @@ func vibeEnds(p *player, exit int) {
 
 const opencodeFailed = "\x1b[91m\x1b[1mError: \x1b[0m"
 
-// opencode keeps what a session contains in a file of its own, and a row for it in the database.
+// opencode keeps the content of a session in a separate file, and a row for it in the database.
 var opencode = dialect{
 	version: "1.18.33",
 	options: map[string]string{"run": "!", "--format": "format", "--session": "resume",

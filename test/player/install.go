@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Build builds the player without what opencode's database takes, so that it starts fast.
+// Build builds the player without the library for opencode's database, so that it starts fast.
 func Build(path string) error { return build(path, "CGO_ENABLED=0") }
 
 func build(path string, env ...string) error {

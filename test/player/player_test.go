@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What callers and the shim ask for is understood in each tool's own words.
+// Requests of callers and the shim are understood in each tool's own words.
 func TestCommandLines(t *testing.T) {
 	for _, c := range []struct {
 		tool, line string

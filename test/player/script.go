@@ -1,6 +1,6 @@
-// Package player is one program that plays every tool: it reads a script that says what to answer
-// and what goes wrong, keeps sessions where the tool does, and speaks in the tool's own dialect.
-// What a caller must see can be asked for too.
+// Package player is one program that plays every tool: it reads a script with the answers and
+// faults, keeps sessions where the tool does, and speaks in the tool's own dialect. It can also
+// return the output that a caller must see.
 package player
 
 import (

@@ -1,4 +1,4 @@
-// Command savings measures what reprise saves. It plays the rounds of a job, five of them unless
+// Command savings measures the saving by reprise. It plays the rounds of a job, five of them unless
 // told otherwise, in the shapes that callers use, with the real CLIs, once without the shim and
 // once with it, against a model stand-in that reads and changes files as an agent does. It counts
 // what the model was actually sent.
@@ -54,7 +54,7 @@ type cost struct {
 	calls, resumed, requests int
 	tokens                   standin.Tokens
 	first                    standin.Tokens // of the first request of each resumed call
-	// what the shims say that they saved, in weighted tokens; NaN if nothing
+	// the saving that the shims state, in weighted tokens; NaN if none
 	headline float64
 }
 
@@ -103,7 +103,7 @@ func subjects(tool string) []subject {
 	return []subject{{realcli.Pins[tool], ""}}
 }
 
-// wanted is what of all to measure.
+// wanted selects the subjects to measure.
 type wanted struct {
 	tools        []string
 	shape, model string // "" for all
@@ -136,7 +136,7 @@ func (o wanted) run() error {
 				continue
 			}
 			if err := o.measure(w, subject, shims); err != nil {
-				return errors.Join(err, w.Flush()) // with what has been measured
+				return errors.Join(err, w.Flush()) // with the figures so far
 			}
 		}
 	}

@@ -164,7 +164,7 @@ func latest(j *job, role string) string {
 	return b.String() + demo.Contracts[role]
 }
 
-// remarks returns a prompt that names no file, with what was remarked on each round's text.
+// remarks returns a prompt that names no file, with the remarks on each round's text.
 func remarks(j *job, _ string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You are the writer of a handbook.\n\n## Rules of the house\n\n%s\n",

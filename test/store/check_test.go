@@ -34,7 +34,7 @@ var (
 	server = flag.String("store.server", "", "versitygw or minio; a store in memory otherwise")
 )
 
-// Nothing is wrong with what runs do, and each mistake that is put in on purpose is found.
+// Runs make no mistake, and each mistake that is put in on purpose is found.
 func TestCheck(t *testing.T) {
 	for _, p := range []plan{
 		{*seed, *steps, *length, 6, *server, none},
@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A plan says what is checked.
+// A plan lists the checks.
 type plan struct {
 	seed   uint64
 	steps  int64

@@ -28,7 +28,7 @@ type op struct {
 	kind    kind
 	run     string
 	session string
-	state   string // what take resumes, "" for a new session; what finish leaves
+	state   string // the state that take resumes, "" for a new session, or that finish leaves
 }
 
 func (o op) String() string {

@@ -54,7 +54,7 @@ func (o *observed) Swap(ctx context.Context, name store.Name, old string, value 
 	return version, err
 }
 
-// An end is what has become of an operation that some swaps are tried for.
+// An end is the end of an operation that some swaps are tried for.
 type end int
 
 const (

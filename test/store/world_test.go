@@ -38,7 +38,7 @@ type world struct {
 	tally tally
 }
 
-// A tally counts what has happened.
+// A tally counts events.
 type tally struct {
 	rounds, calls, resumed, fellBack, died, refused, unknown, unfinished, requests,
 	undecided atomic.Int64
@@ -69,7 +69,7 @@ func drawRates(random *rand.Rand) faulty.Rates {
 		Twice: rate(), ReadLost: rate() / 4, Down: rate() / 20}
 }
 
-// round lets all runners work on one task, and returns what is wrong with what they have done.
+// round lets all runners work on one task, and returns their mistakes.
 func (w *world) round(ctx context.Context, seed uint64) (wrong string, err error) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	rates := drawRates(random)
@@ -107,7 +107,7 @@ func (w *world) round(ctx context.Context, seed uint64) (wrong string, err error
 	for i, r := range all {
 		r.connection.Settle()
 		if i == 0 {
-			errs[i] = errors.Join(errs[i], r.call()) // sees what has arrived late
+			errs[i] = errors.Join(errs[i], r.call()) // sees writes that have arrived late
 		}
 		w.tally.requests.Add(int64(r.connection.Requests()))
 		errs[i] = errors.Join(errs[i], r.close())

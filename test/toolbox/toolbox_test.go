@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(Tests{m}.Run()) }
 
-// What is first on the caller's PATH is not run, and the usual programs are.
+// Programs that are first on the caller's PATH are not run, and the usual ones are.
 func TestPathFromNothing(t *testing.T) {
 	dir := t.TempDir()
 	ran := filepath.Join(dir, "ran")

@@ -17,7 +17,7 @@ import (
 // SomeID is the ID of the session that tests are about.
 const SomeID = "11111111-2222-4333-8444-555555555555"
 
-// Feed feeds a run to a stream, stderr first, and gives what the caller sees.
+// Feed feeds a run to a stream, stderr first, and returns the output for the caller.
 func Feed(s rewrite.Stream, stdout, stderr []byte) (out, errOut string) {
 	for l := range bytes.Lines(stderr) {
 		errOut += string(s.ErrLine(l))
@@ -100,7 +100,7 @@ type Reading = struct {
 	Format    rewrite.Format
 }
 
-// CheckReadings compares what parse makes of command lines.
+// CheckReadings compares parse's readings of command lines.
 func CheckReadings(t *testing.T, parse func(line string, env ...string) rewrite.CommandLine,
 	readings []Reading) {
 	t.Helper()
@@ -137,7 +137,7 @@ func (values To) Target() (t rewrite.Target) {
 // Key is the key of all digests.
 var Key = prompt.Key("a key for tests")
 
-// NamedSent returns what is stored of a session that a caller who names its task sent a prompt.
+// NamedSent returns the stored digests of a session that a caller with a named task sent a prompt.
 func NamedSent(text string) prompt.Sent {
 	return prompt.Sent{Base: prompt.New(text, Key).Footprint(), Named: true}
 }

@@ -90,7 +90,7 @@ func answers(db *sql.DB, directory string) error {
 	return found.Err()
 }
 
-// callers reads what Linux says of the processes above this one.
+// callers reads the processes above this one from Linux.
 func callers() error {
 	parent := os.Getppid()
 	for range 7 {

@@ -58,7 +58,7 @@ type row struct {
 	options       []string
 }
 
-// each is what every tool is asked in each of its formats.
+// each has the calls that are made with every tool in each of its formats.
 var each = map[string]row{
 	"several lines":      {prompt: "MULTI"},
 	"nothing":            {prompt: "EMPTY"},
@@ -298,7 +298,7 @@ func (c cli) outputs() (all []scenario) {
 }
 
 // sizes returns calls with long prompts and answers. gemini itself loses output on a pipe, and its
-// text callers that have a file get it through one: what arrives depends on timing.
+// text callers that have a file get it through one: the arriving part depends on timing.
 func (c cli) sizes() (all []scenario) {
 	long := strings.Repeat("All work and no play. ", 4600)
 	all = append(all, one("100 KB prompt", call{Args: c.ask(c.text(), long)}),

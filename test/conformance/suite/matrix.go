@@ -41,10 +41,10 @@ func runMatrix(tools []string, shims, run string) error {
 	return nil
 }
 
-// A Row is what works with a version, or why it cannot be tried.
+// A Row lists the working calls of a version, or the reason that it cannot be tried.
 type Row struct{ PassedThrough, Fresh, Notices, Resumes string }
 
-// Failures returns what does not work.
+// Failures returns the calls that do not work.
 func (r Row) Failures() (all []string) {
 	for _, c := range []struct{ what, result, want string }{{"passed through", r.PassedThrough,
 		"ok"}, {"managed, fresh", r.Fresh, "ok"},
@@ -233,7 +233,7 @@ func (c chain) String() string { return fmt.Sprintf("%d resumed", c.Resumed) }
 
 func (d decision) String() string { return fmt.Sprintf("%s, `%s`", d.Mode, d.Reason) }
 
-// ask parses what shimctl prints.
+// ask parses the output of shimctl.
 func ask(w *harness.World, args []string, answer any) error {
 	r, err := w.RunAs("shimctl", call{Args: args})
 	if err != nil {

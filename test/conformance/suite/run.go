@@ -160,7 +160,7 @@ type verdict struct {
 	scenario
 	result string // "ok", or why not
 	failed bool
-	detail []string // what differed
+	detail []string // the differences
 	once   bool     // but not again
 	took   time.Duration
 }

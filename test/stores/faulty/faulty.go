@@ -15,7 +15,7 @@ import (
 	"reprise/fleet/store"
 )
 
-// Rates are the probabilities of what happens to a request.
+// Rates are the probabilities of a request's fates.
 type Rates struct {
 	RequestLost float64 // a write is not made, and its answer is store.ErrUnknown
 	AnswerLost  float64 // a write is made, and its answer is store.ErrUnknown
@@ -73,7 +73,7 @@ func (s *Store) Settle() {
 	}
 }
 
-// A fate is what happens to a request.
+// A fate is the result of a request.
 type fate int
 
 const (
@@ -86,7 +86,7 @@ const (
 	isTwice
 )
 
-// draw counts a request, lets late writes arrive before it, and returns what happens to it.
+// draw counts a request, lets late writes arrive before it, and returns its fate.
 func (s *Store) draw(write bool) fate {
 	s.mu.Lock()
 	s.requests++

@@ -15,7 +15,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// A caller that keeps or changes what it wrote or read must not change the store.
+// A caller that keeps or changes bytes that it wrote or read must not change the store.
 func TestCopies(t *testing.T) {
 	s := mem.New()
 	value := []byte("value")

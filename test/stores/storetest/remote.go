@@ -20,7 +20,7 @@ type Remote struct {
 	Secret  string                           // a text that no error can contain
 }
 
-// RunRemote tests what only an engine with a server can get wrong.
+// RunRemote tests for mistakes that only an engine with a server can make.
 func RunRemote(t *testing.T, r Remote) {
 	t.Run("Errors", r.errors)
 	t.Run("AnswerLost", r.answerLost)
