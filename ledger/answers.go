@@ -62,7 +62,7 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 	for i := range chains {
 		cf := &chains[i]
-		p := &cf.Proof
+		p := &cf.Evidence
 		p.Work = cf.Changes()
 		if c.Now >= cf.LastUsed {
 			p.Caller, _ = c.Caller.SameAs(cf.Caller, c.Now-cf.LastUsed)
@@ -111,7 +111,7 @@ func addFlow(c *decide.ChainFacts, answers []givenAnswer) (quoted map[string]boo
 		}
 		for _, mark := range a.lines {
 			if text, found := added[mark]; found && !several[mark] {
-				c.Proof.Flow = cmp.Or(c.Proof.Flow, a.call)
+				c.Evidence.Flow = cmp.Or(c.Evidence.Flow, a.call)
 				quoted[text] = true
 			}
 		}

@@ -55,17 +55,17 @@ func TestAnswersOfOthers(t *testing.T) {
 		before func(j project) // what happens beside the coder's call, from 1000 to 2000
 		more   string
 		now    decide.Millis
-		want   func(call int64) decide.Proof
+		want   func(call int64) decide.Evidence
 	}{
-		"a line of it": {nil, quoted, 9000, func(call int64) decide.Proof { return decide.Proof{Flow: call} }},
-		"a file of it": {nil, named, 9000, func(int64) decide.Proof { return decide.Proof{} }},
-		"neither":      {nil, notWritten, 9000, func(int64) decide.Proof { return decide.Proof{} }},
-		"a day later":  {nil, quoted, 4000 + answersKept, func(call int64) decide.Proof { return decide.Proof{Flow: call} }},
-		"too late":     {nil, quoted, 4001 + answersKept, func(int64) decide.Proof { return decide.Proof{} }},
+		"a line of it": {nil, quoted, 9000, func(call int64) decide.Evidence { return decide.Evidence{Flow: call} }},
+		"a file of it": {nil, named, 9000, func(int64) decide.Evidence { return decide.Evidence{} }},
+		"neither":      {nil, notWritten, 9000, func(int64) decide.Evidence { return decide.Evidence{} }},
+		"a day later":  {nil, quoted, 4000 + answersKept, func(call int64) decide.Evidence { return decide.Evidence{Flow: call} }},
+		"too late":     {nil, quoted, 4001 + answersKept, func(int64) decide.Evidence { return decide.Evidence{} }},
 		"that two have given": {func(j project) { j.run("/project", fmt.Sprintf(base, other), review, 5000, 6000) }, quoted + "\n\n" + named, 9000,
-			func(int64) decide.Proof { return decide.Proof{} }},
+			func(int64) decide.Evidence { return decide.Evidence{} }},
 		"and another answer": {func(j project) { j.run("/project", fmt.Sprintf(base, other), notWritten, 5000, 6000) }, quoted, 9000,
-			func(call int64) decide.Proof { return decide.Proof{Flow: call} }},
+			func(call int64) decide.Evidence { return decide.Evidence{Flow: call} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, _ := newLedger(t)
@@ -76,8 +76,8 @@ func TestAnswersOfOthers(t *testing.T) {
 				tt.before(j)
 			}
 			got, want := j.proof("/project", tt.more, tt.now), tt.want(call)
-			if want.Caller = "program 7.sh"; got.Proof != want {
-				t.Errorf("%+v, want %+v", got.Proof, want)
+			if want.Caller = "program 7.sh"; got.Evidence != want {
+				t.Errorf("%+v, want %+v", got.Evidence, want)
 			}
 		})
 	}
@@ -90,20 +90,20 @@ func TestAnswersThatSayNothing(t *testing.T) {
 	quoted := "The review says:\n\nThe parser still reads one byte past the end of its buffer."
 	j.run("/project", fmt.Sprintf(base, 2), review, 100, 900)
 	j.run("/project", fmt.Sprintf(base, 1), "The parser refuses empty frames before it allocates anything.", 1000, 2000)
-	if got := j.proof("/project", quoted, 9000).Proof; got.Flow != 0 {
+	if got := j.proof("/project", quoted, 9000).Evidence; got.Flow != 0 {
 		t.Errorf("before the latest run: %+v", got)
 	}
 	j.run("/elsewhere", fmt.Sprintf(base, 2), review, 3000, 4000)
-	if got := j.proof("/project", quoted, 9000).Proof; got.Flow != 0 {
+	if got := j.proof("/project", quoted, 9000).Evidence; got.Flow != 0 {
 		t.Errorf("in another project: %+v", got)
 	}
 	own := j.proof("/project", "Your last report:\n\nThe parser refuses empty frames before it allocates anything.", 9000)
-	if own.Proof.Flow != 0 || !own.Proof.Answer || own.AnswerShared {
-		t.Errorf("its own: %+v, shared %v", own.Proof, own.AnswerShared)
+	if own.Evidence.Flow != 0 || !own.Evidence.Answer || own.AnswerShared {
+		t.Errorf("its own: %+v, shared %v", own.Evidence, own.AnswerShared)
 	}
 	j.run("/project", fmt.Sprintf(base, 3), "The parser refuses empty frames before it allocates anything.", 5000, 6000)
 	if shared := j.proof("/project", "Your last report:\n\nThe parser refuses empty frames before it allocates anything.", 9000); !shared.AnswerShared {
-		t.Errorf("given twice: %+v, shared %v", shared.Proof, shared.AnswerShared)
+		t.Errorf("given twice: %+v, shared %v", shared.Evidence, shared.AnswerShared)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestAnswerAlone(t *testing.T) {
 		}
 		known := false
 		for _, c := range chains {
-			known = known || c.Proof.Answer && c.Session == 13
+			known = known || c.Evidence.Answer && c.Session == 13
 		}
 		if known != want {
 			t.Errorf("%q: %+v", prompt, chains)
@@ -188,14 +188,14 @@ func TestCommandsWork(t *testing.T) {
 		name, left, found string
 		caller            int
 		asked             bool
-		want              decide.Proof
+		want              decide.Evidence
 	}{
-		{"found", `[{"run":{}}]`, `[{"path":"src/parser.go"},{"run":{}}]`, 7, true, decide.Proof{Work: true, Trace: true}},
-		{"another file", `[{"run":{}}]`, `[{"path":"src/printer.go"},{"run":{}}]`, 7, true, decide.Proof{Work: true, Trace: true}},
-		{"gone", `[{"run":{}}]`, `[{"run":{}}]`, 7, true, decide.Proof{}},
-		{"known", `[{"path":"x"},{"run":{}}]`, "", 7, false, decide.Proof{Work: true, Trace: true}},
-		{"no commands", "", "", 7, false, decide.Proof{Trace: true}},
-		{"another caller", `[{"run":{}}]`, `[{"path":"x"}]`, 8, false, decide.Proof{Trace: true}},
+		{"found", `[{"run":{}}]`, `[{"path":"src/parser.go"},{"run":{}}]`, 7, true, decide.Evidence{Work: true, Trace: true}},
+		{"another file", `[{"run":{}}]`, `[{"path":"src/printer.go"},{"run":{}}]`, 7, true, decide.Evidence{Work: true, Trace: true}},
+		{"gone", `[{"run":{}}]`, `[{"run":{}}]`, 7, true, decide.Evidence{}},
+		{"known", `[{"path":"x"},{"run":{}}]`, "", 7, false, decide.Evidence{Work: true, Trace: true}},
+		{"no commands", "", "", 7, false, decide.Evidence{Trace: true}},
+		{"another caller", `[{"run":{}}]`, `[{"path":"x"}]`, 8, false, decide.Evidence{Trace: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l, _ := newLedger(t)
@@ -220,7 +220,7 @@ func TestCommandsWork(t *testing.T) {
 			if err != nil || len(chains) != 1 {
 				t.Fatalf("%d chains, %v", len(chains), err)
 			}
-			got := chains[0].Proof
+			got := chains[0].Evidence
 			if got.Caller = ""; got != tt.want || asked != tt.asked {
 				t.Errorf("%+v, want %+v; asked: %v", got, tt.want, asked)
 			}

@@ -707,7 +707,7 @@ func TestEvidenceIsRemembered(t *testing.T) {
 	o := goodOutcome(someID, "The ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.", 2000)
 	o.Seen.Files = []string{"/project/internal/parser_limits.go"}
 	finish(t, l, ticket, o)
-	for more, want := range map[string]decide.Proof{
+	for more, want := range map[string]decide.Evidence{
 		"internal/parser_limits.go:12: too large":  {Trace: true},
 		"internal/printer_colours.go:12: too dark": {},
 		"Your last report:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.": {Answer: true},
@@ -717,7 +717,7 @@ func TestEvidenceIsRemembered(t *testing.T) {
 		if err != nil || len(chains) != 1 {
 			t.Fatalf("%d chains, %v", len(chains), err)
 		}
-		if got := chains[0].Proof; got != want {
+		if got := chains[0].Evidence; got != want {
 			t.Errorf("%s: %+v, want %+v", more, got, want)
 		}
 	}

@@ -66,7 +66,7 @@ func goodFacts() decide.Facts {
 		Chains: []decide.ChainFacts{{
 			Chain: 7, Session: 8, SessionRecord: decide.SessionRecord{NativeID: "id", State: decide.Live, Fingerprints: p,
 				Created: 100*hour - minute, LastUsed: 100*hour - minute},
-			Continuity: prompt.Continuity{Relation: reason.Extends, BeginsAlike: true}, Proof: decide.Proof{Transcript: true},
+			Continuity: prompt.Continuity{Relation: reason.Extends, BeginsAlike: true}, Evidence: decide.Evidence{Transcript: true},
 		}},
 	}
 }

@@ -20,7 +20,7 @@ func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 		var mode rewrite.Mode
 		var why, fellBack reason.Code
 		u := &r.Usage
-		err := rows.Scan(&mode, &why, &fellBack, &r.Model, &r.Began, &r.Idle, &r.Held, &r.Missed, &r.Hour, &r.Found,
+		err := rows.Scan(&mode, &why, &fellBack, &r.Model, &r.Began, &r.Idle, &r.HeldTokens, &r.Missed, &r.Hour, &r.Found,
 			&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.CostNano, &u.CostKnown)
 		r.Side = decide.ClassifyRun(mode, why, fellBack)
 		runs = append(runs, r)

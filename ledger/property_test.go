@@ -411,14 +411,14 @@ func TestNoUnsafeResume(t *testing.T) {
 func checkEvidence(t *testing.T, jobs []job, after []piece, f decide.Facts, fits []int64) {
 	t.Helper()
 	f.Limits.Unnamed = decide.UnnamedEvidence
-	if d := decide.Decide(f); d.Mode == rewrite.Resume && !(slices.Contains(fits, d.Session) && (d.Proof.Transcript || d.Proof.Answer)) {
+	if d := decide.Decide(f); d.Mode == rewrite.Resume && !(slices.Contains(fits, d.Session) && (d.Evidence.Transcript || d.Evidence.Answer)) {
 		j := jobs[d.Session-1]
 		t.Fatalf("session %d is resumed by %v; those that fit: %v history:\n%s\n--- answered\n%s\n--- the prompt\n%s",
-			d.Session, d.Proof, fits, render(j.sent), j.raw, render(after))
+			d.Session, d.Evidence, fits, render(j.sent), j.raw, render(after))
 	}
 	f.Limits.Unnamed = decide.UnnamedOff
 	if d := decide.Decide(f); d.Mode == rewrite.Resume {
-		t.Fatalf("resumed by %v although switched off", d.Proof)
+		t.Fatalf("resumed by %v although switched off", d.Evidence)
 	}
 }
 
@@ -481,7 +481,7 @@ func checkAlike(t *testing.T, jobs []job, f decide.Facts, d decide.Decision, p *
 	f.Chains, f.Others = alike, true
 	again := decide.Decide(f)
 	if again.Mode == rewrite.Fresh {
-		again.Proof = d.Proof // what another session lacks does not count
+		again.Evidence = d.Evidence // what another session lacks does not count
 	}
 	switch {
 	case d.Mode == rewrite.Fresh && again.Mode == rewrite.Fresh && len(alike) < len(jobs),

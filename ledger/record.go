@@ -52,19 +52,19 @@ type Record struct {
 	Unshared    string         `db:"unshared,once" json:"unshared,omitempty" doc:"why no store shares its session"`
 
 	// Decided.
-	Mode        rewrite.Mode `db:"mode" json:"mode" doc:"resume, fork, fresh or observe"`
-	Reason      reason.Code  `db:"reason,once" json:"reason" doc:"the reason"`
-	Detail      reason.Code  `db:"detail,once" json:"detail,omitempty" doc:"detail of the reason"`
-	Changed     []string     `db:"changed,once" json:"changed,omitempty" doc:"settings, variables or files that changed"`
-	Proof       decide.Proof `db:"evidence,once" json:"-"` // the evidence that it continued a session
-	Arm         string       `db:"arm,once" json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
-	Hour        bool         `db:"cache_hour,once" json:"-"` // the provider was asked to keep the prompt for an hour
-	ResumedFrom string       `db:"resumed_from,once TEXT" json:"resumed_from,omitempty" doc:"the session to go on with"`
-	Idle        Number       `db:"idle,once INTEGER" json:"-"`        // of a resumed call: how long its session had not been used
-	Held        Number       `db:"held_tokens,once INTEGER" json:"-"` // likewise: the tokens that it had been sent
-	FellBack    reason.Code  `db:"fell_back TEXT" json:"fell_back,omitempty" doc:"why a resume was refused"`
-	SentBytes   int64        `db:"sent_bytes" json:"sent_bytes" doc:"length of what the model was sent"`
-	WholeReason reason.Code  `db:"whole_reason" json:"whole_reason,omitempty" doc:"why a resume sent the whole prompt"`
+	Mode        rewrite.Mode    `db:"mode" json:"mode" doc:"resume, fork, fresh or observe"`
+	Reason      reason.Code     `db:"reason,once" json:"reason" doc:"the reason"`
+	Detail      reason.Code     `db:"detail,once" json:"detail,omitempty" doc:"detail of the reason"`
+	Changed     []string        `db:"changed,once" json:"changed,omitempty" doc:"settings, variables or files that changed"`
+	Evidence    decide.Evidence `db:"evidence,once" json:"-"` // the evidence that it continued a session
+	Arm         string          `db:"arm,once" json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
+	Hour        bool            `db:"cache_hour,once" json:"-"` // the provider was asked to keep the prompt for an hour
+	ResumedFrom string          `db:"resumed_from,once TEXT" json:"resumed_from,omitempty" doc:"the session to go on with"`
+	Idle        Number          `db:"idle,once INTEGER" json:"-"`        // of a resumed call: how long its session had not been used
+	HeldTokens  Number          `db:"held_tokens,once INTEGER" json:"-"` // likewise: the tokens that it had been sent
+	FellBack    reason.Code     `db:"fell_back TEXT" json:"fell_back,omitempty" doc:"why a resume was refused"`
+	SentBytes   int64           `db:"sent_bytes" json:"sent_bytes" doc:"length of what the model was sent"`
+	WholeReason reason.Code     `db:"whole_reason" json:"whole_reason,omitempty" doc:"why a resume sent the whole prompt"`
 
 	// Ended.
 	Duration  Number         `db:"duration INTEGER" json:"duration_ms" doc:"duration, null while it runs"`

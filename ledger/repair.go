@@ -29,7 +29,7 @@ func Reset(path, suffix string) (aside string, err error) {
 
 // suffixes are the ends of the names of a ledger's files. The lock's file is not among them: another
 // process can hold the lock.
-var suffixes = []string{"", "-wal", "-shm", "-journal", ".spool", passedSuffix, oldPassedSuffix}
+var suffixes = []string{"", "-wal", "-shm", "-journal", ".spool", passthroughSuffix, oldPassthroughSuffix}
 
 func moveAside(path, suffix string) (aside string, err error) {
 	for _, part := range suffixes {

@@ -15,11 +15,11 @@ func TestColumnsInJSON(t *testing.T) {
 		p := decide.CallerProcess{Process: proc.Process{Boot: "b", PID: pid, Start: 5}, Name: "loop.sh"}
 		return decide.Caller{Processes: []decide.CallerProcess{p}, Person: true, Shell: p}
 	}
-	other := Record{Caller: caller(1), Proof: decide.Proof{Failure: true, Flow: 9}, Changed: []string{"z"}}
+	other := Record{Caller: caller(1), Evidence: decide.Evidence{Failure: true, Flow: 9}, Changed: []string{"z"}}
 	for _, want := range []Record{
 		{}, other,
-		{Caller: decide.Caller{Person: true}, Proof: decide.Proof{Work: true}, Changed: []string{"a b", "c"}},
-		{Caller: caller(7), Proof: decide.Proof{Flow: 12, Caller: "loop.sh"}},
+		{Caller: decide.Caller{Person: true}, Evidence: decide.Evidence{Work: true}, Changed: []string{"a b", "c"}},
+		{Caller: caller(7), Evidence: decide.Evidence{Flow: 12, Caller: "loop.sh"}},
 	} {
 		got := other
 		from, to := records.fields(&want), records.fields(&got)

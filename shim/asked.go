@@ -162,8 +162,8 @@ func (f *found) countPassed(p *pass) {
 		return
 	}
 	if cwd, err := workingDir(line.Dir); err == nil {
-		passed := ledger.Passed{Tool: f.name, Cwd: cwd, Reason: p.why, When: decide.MillisOf(f.started), Detail: p.failure()}
-		_ = f.ledger.do(func() error { return ledger.NotePassed(path, passed) })
+		passed := ledger.Passthrough{Tool: f.name, Cwd: cwd, Reason: p.why, When: decide.MillisOf(f.started), Detail: p.failure()}
+		_ = f.ledger.do(func() error { return ledger.NotePassthrough(path, passed) })
 	}
 }
 

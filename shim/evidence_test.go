@@ -130,7 +130,7 @@ func (sum *score) add(t *testing.T, s sequence) {
 			sum.must++
 			if resumed {
 				sum.wrong++
-				t.Logf("%s: call %d is wrongly resumed (%s): %v", s.Name, i+1, d.Reason, d.Proof.Sentences())
+				t.Logf("%s: call %d is wrongly resumed (%s): %v", s.Name, i+1, d.Reason, d.Evidence.Sentences())
 			}
 		}
 	}

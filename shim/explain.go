@@ -140,10 +140,10 @@ func (d *decided) explain(near *decide.ChainFacts) Explanation {
 		PromptIn: len(r.Prompt.Text), Text: r.Prompt.Footprint().Bytes,
 	}
 	e.Plan = d.plan()
-	e.Proof = decide.Proof{}
+	e.Evidence = decide.Evidence{}
 	if near != nil {
 		if r.Task == "" || r.Strict {
-			e.Proof, e.Against = near.Proof, near.Against
+			e.Evidence, e.Against = near.Evidence, near.Against
 		}
 		e.Nearest = &Nearest{Chain: near.Chain, Session: near.NativeID, Relation: near.Continuity.Relation}
 	}

@@ -49,7 +49,7 @@ type cacheReport struct {
 func cacheJSON(rows []history.CacheRow) []cacheReport {
 	return view.Mapped(rows, func(r history.CacheRow) cacheReport {
 		return cacheReport{r.Tool, r.Version, r.Model, idleNames[r.Idle], r.Calls,
-			view.Rate(r.Held, r.Whole), view.Rate(r.Read, r.Prompt), r.Judged, r.Missed}
+			view.Rate(r.HeldTokens, r.Whole), view.Rate(r.Read, r.Prompt), r.Judged, r.Missed}
 	})
 }
 

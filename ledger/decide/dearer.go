@@ -75,15 +75,15 @@ func isGuard(r reason.Code) bool {
 
 // A Run is a run of a chain that ended well.
 type Run struct {
-	Side   Side
-	Model  string // that answered
-	Began  Millis
-	Idle   Millis // of a resume: how long the session had not been used
-	Held   int64  // likewise: the tokens that the session had been sent
-	Missed bool   // likewise: the provider's cache did not have them
-	Hour   bool   // it asked the provider to keep its writes to the cache for an hour
-	Found  int64  // the tokens that the first request found in that cache, -1 if they are not known
-	Usage  rewrite.Usage
+	Side       Side
+	Model      string // that answered
+	Began      Millis
+	Idle       Millis // of a resume: how long the session had not been used
+	HeldTokens int64  // likewise: the tokens that the session had been sent
+	Missed     bool   // likewise: the provider's cache did not have them
+	Hour       bool   // it asked the provider to keep its writes to the cache for an hour
+	Found      int64  // the tokens that the first request found in that cache, -1 if they are not known
+	Usage      rewrite.Usage
 }
 
 // Prices are the costs of a resume and of a fresh run of a chain.
@@ -136,7 +136,7 @@ func PastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
 	for _, r := range resumed {
 		price := r.price(p.Money)
 		if p.Missed {
-			price *= float64(held) / float64(r.Held)
+			price *= float64(held) / float64(r.HeldTokens)
 		}
 		p.Resumed = min(p.Resumed, price)
 	}
@@ -154,7 +154,7 @@ func dearer(f Facts, c *ChainFacts) (Prices, reason.Code) {
 	p, ok := PastPrices(c.Past, idle, held)
 	if _, own := latest(c.Past); len(own) < MinResumes {
 		if _, others := latest(f.Learned); len(others) == MinResumes {
-			p, ok = PastPrices(f.Learned, idle, others[0].Held)
+			p, ok = PastPrices(f.Learned, idle, others[0].HeldTokens)
 			p.Start, ok = true, ok && p.Missed // else the cause lies in the other job
 		}
 	}

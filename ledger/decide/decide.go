@@ -22,7 +22,7 @@ type Decision struct {
 	Copy       bool   // continue in a copy of it
 	ForkAt     string // the last message that the copy keeps if Mode is Fork
 	Continuity prompt.Continuity
-	Proof      Proof       // what showed that the call continues it, or for no_evidence what did not suffice
+	Evidence   Evidence    // what showed that the call continues it, or for no_evidence what did not suffice
 	Whole      reason.Code // why to send the whole prompt, never a delta; "" for no such reason
 	Rounds     Rounds      // of the session, with this one
 	// Prices are the figures behind the reason dearer.
@@ -52,7 +52,7 @@ func Decide(f Facts) Decision {
 		}
 		if why == reason.NoEvidence {
 			nearest, _ := repeated(continuable(f), f.GoesOn)
-			d.Proof = nearest.Proof
+			d.Evidence = nearest.Evidence
 		}
 		return d
 	}
@@ -93,7 +93,7 @@ func Decide(f Facts) Decision {
 	if chain.Stored == StoredChanged {
 		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
 	}
-	d.Reason, d.Continuity, d.Proof = chain.Continuity.Relation, chain.Continuity, chain.Proof
+	d.Reason, d.Continuity, d.Evidence = chain.Continuity.Relation, chain.Continuity, chain.Evidence
 	if chain.Given != "" {
 		d.Rounds = chain.Rounds.And(chain.Given, chain.TreeNow)
 	}
@@ -251,7 +251,7 @@ func (f *Facts) otherTemplate(c ChainFacts) bool {
 // quotesOwn reports whether the prompt shows the newest answer as the session's own, and the same
 // caller goes on with work that stands.
 func (f *Facts) quotesOwn(c *ChainFacts) bool {
-	e, p := &c.Continuity.Evidence, &c.Proof
+	e, p := &c.Continuity.Evidence, &c.Evidence
 	return e.Own && p.Answer && p.Work && p.Caller != ""
 }
 
@@ -380,7 +380,7 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	for i := range sessions {
 		s := &sessions[i]
 		if s != c && s.Continuity.Evidence.Newest && s.Continuity.BeginsAlike == c.Continuity.BeginsAlike &&
-			(s.Retains() || !c.Proof.Work) && !s.within(c, sessions) && !(s.Chain == c.Chain && c.within(s, sessions)) {
+			(s.Retains() || !c.Evidence.Work) && !s.within(c, sessions) && !(s.Chain == c.Chain && c.within(s, sessions)) {
 			return nil, true
 		}
 	}

@@ -22,7 +22,7 @@ func goodFacts() Facts {
 		Chains: []ChainFacts{{
 			Chain: 7, Session: 8, SessionRecord: SessionRecord{NativeID: "id", State: Live, Fingerprints: p,
 				Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: 300},
-			Continuity: prompt.Continuity{Relation: reason.Extends, BeginsAlike: true}, Proof: Proof{Transcript: true},
+			Continuity: prompt.Continuity{Relation: reason.Extends, BeginsAlike: true}, Evidence: Evidence{Transcript: true},
 		}},
 	}
 }
@@ -105,7 +105,7 @@ func decisions() []decision {
 		return func(f *Facts) {
 			c := &f.Chains[0]
 			c.LastUsed, c.ContextUsed = f.Now-BriefIdle, 50
-			resume := Run{Side: Resumed, Began: f.Now - BriefIdle, Idle: BriefIdle, Held: 50, Missed: true, Usage: rewrite.Usage{Input: 101}}
+			resume := Run{Side: Resumed, Began: f.Now - BriefIdle, Idle: BriefIdle, HeldTokens: 50, Missed: true, Usage: rewrite.Usage{Input: 101}}
 			c.Past = []Run{resume, resume, {Side: FirstRun, Usage: rewrite.Usage{Input: 100}}}
 			change(c.Past)
 		}
@@ -147,12 +147,12 @@ func decisions() []decision {
 		{"both hit and cost hardly more", past(func(runs []Run) { hit(runs, 120) }), rewrite.Resume, reason.Extends, 7},
 		{"both hit, of sessions that held more", past(func(runs []Run) {
 			hit(runs, 121)
-			runs[0].Held, runs[1].Held = 60, 60
+			runs[0].HeldTokens, runs[1].HeldTokens = 60, 60
 		}), rewrite.Fresh, reason.Dearer, 7},
 		{"an hour that was asked for still lasts", past(func(runs []Run) { runs[0].Hour = true }), rewrite.Resume, reason.Extends, 7},
 		{"one of them came after a longer pause", past(func(runs []Run) { runs[1].Idle = HourIdle }), rewrite.Resume, reason.Extends, 7},
 		{"both missed without a pause", past(func(runs []Run) { runs[0].Idle, runs[1].Idle = 0, 0 }), rewrite.Fresh, reason.Dearer, 7},
-		{"they held more", past(func(runs []Run) { runs[0].Held, runs[1].Held = 60, 60 }), rewrite.Resume, reason.Extends, 7},
+		{"they held more", past(func(runs []Run) { runs[0].HeldTokens, runs[1].HeldTokens = 60, 60 }), rewrite.Resume, reason.Extends, 7},
 		{"only one of them", past(func(runs []Run) { runs[1].Side = Unmeasured }), rewrite.Resume, reason.Extends, 7},
 		{"they cost more, of another model", past(func(runs []Run) { runs[0].Model = "n" }), rewrite.Resume, reason.Extends, 7},
 		{"no fresh run since", past(func(runs []Run) { runs[2].Side = Unmeasured }), rewrite.Resume, reason.Extends, 7},
@@ -264,13 +264,13 @@ func decisions() []decision {
 		{"failed", first(func(c *ChainFacts) { c.State = Failed }), rewrite.Fresh, reason.PreviousFailed, 7},
 		{"a task was left", first(func(c *ChainFacts) { c.StateWhy = reason.BackgroundLeft }), rewrite.Fresh, reason.BackgroundLeft, 7},
 		{"its output was not understood", first(func(c *ChainFacts) { c.State, c.StateWhy = Failed, reason.Unread }), rewrite.Fresh, reason.Unread, 7},
-		{"stopped at its turns", limited(Proof{Trace: true, Caller: "loop"}), rewrite.Fresh, reason.NoEvidence, 0},
-		{"stopped at its turns, and to go on", limited(Proof{Work: true, Caller: "loop"}), rewrite.Resume, reason.Extends, 7},
-		{"stopped at its turns, no evidence", limited(Proof{}), rewrite.Fresh, reason.NoEvidence, 0},
-		{"stopped at its turns, no evidence asked for", both(unnamed(UnnamedExtends), limited(Proof{})), rewrite.Resume, reason.Extends, 7},
-		{"stopped at its turns, and again", both(related(reason.Identical), limited(Proof{})), rewrite.Fresh, reason.Identical, 7},
-		{"stopped at its turns, named, extends", named(limited(Proof{})), rewrite.Resume, reason.Extends, 7},
-		{"stopped at its turns, named", named(both(related(reason.Revises), limited(Proof{}))), rewrite.Resume, reason.Revises, 7},
+		{"stopped at its turns", limited(Evidence{Trace: true, Caller: "loop"}), rewrite.Fresh, reason.NoEvidence, 0},
+		{"stopped at its turns, and to go on", limited(Evidence{Work: true, Caller: "loop"}), rewrite.Resume, reason.Extends, 7},
+		{"stopped at its turns, no evidence", limited(Evidence{}), rewrite.Fresh, reason.NoEvidence, 0},
+		{"stopped at its turns, no evidence asked for", both(unnamed(UnnamedExtends), limited(Evidence{})), rewrite.Resume, reason.Extends, 7},
+		{"stopped at its turns, and again", both(related(reason.Identical), limited(Evidence{})), rewrite.Fresh, reason.Identical, 7},
+		{"stopped at its turns, named, extends", named(limited(Evidence{})), rewrite.Resume, reason.Extends, 7},
+		{"stopped at its turns, named", named(both(related(reason.Revises), limited(Evidence{}))), rewrite.Resume, reason.Revises, 7},
 		{"killed", first(func(c *ChainFacts) { c.State = Killed }), rewrite.Fresh, reason.PreviousKilled, 7},
 		{"a copy of it failed, perhaps because of it", copies(func(c *ChainFacts) { c.StateWhy = reason.Unexplained }), rewrite.Fresh, reason.PreviousFailed, 7},
 		{"a copy of it was refused", copies(func(c *ChainFacts) { c.StateWhy = reason.RefusedContext }), rewrite.Fresh, reason.PreviousFailed, 7},
@@ -301,7 +301,7 @@ func decisions() []decision {
 		{"identical is wanted, too little text", func(f *Facts) {
 			f.Limits.ResumeSame, f.Chains[0].Continuity.Relation, f.Chains[0].BaseBytes = true, reason.Identical, 199
 		}, rewrite.Fresh, reason.Identical, 0},
-		{"the answers of another one, without other evidence", second(Proof{}, true), rewrite.Fresh, reason.Ambiguous, 0},
+		{"the answers of another one, without other evidence", second(Evidence{}, true), rewrite.Fresh, reason.Ambiguous, 0},
 		{"revised", related(reason.Revises), rewrite.Fresh, reason.BaseChanged, 0},
 		{"taken back", related(reason.BaseChanged), rewrite.Fresh, reason.BaseChanged, 0},
 		{"unrelated", related(reason.Unrelated), rewrite.Fresh, reason.BaseChanged, 0},
@@ -309,7 +309,7 @@ func decisions() []decision {
 		{"too little text", first(func(c *ChainFacts) { c.BaseBytes = 23 }), rewrite.Fresh, reason.BaseTooSmall, 0},
 		{"little text, with evidence", first(func(c *ChainFacts) { c.BaseBytes = 24 }), rewrite.Resume, reason.Extends, 7},
 		{"too little text without evidence", func(f *Facts) { f.Limits.Unnamed, f.Chains[0].BaseBytes = UnnamedExtends, 199 }, rewrite.Fresh, reason.BaseTooSmall, 0},
-		{"no evidence", proven(Proof{}), rewrite.Fresh, reason.NoEvidence, 0},
+		{"no evidence", proven(Evidence{}), rewrite.Fresh, reason.NoEvidence, 0},
 		{"a new role", against("judge"), rewrite.Fresh, reason.NewRole, 0},
 		{"a clean start", against("clean"), rewrite.Fresh, reason.CleanStart, 0},
 		{"an answer that was edited", against("shown"), rewrite.Fresh, reason.HistoryEdited, 0},
@@ -317,10 +317,10 @@ func decisions() []decision {
 		{"an edited answer, no evidence asked for", both(shows("Your last report:"), unnamed(UnnamedExtends)), rewrite.Fresh, reason.HistoryEdited, 0},
 		{"switched off", unnamed(UnnamedOff), rewrite.Fresh, reason.UnnamedOff, 0},
 		{"switched off, named", both(unnamed(UnnamedOff), named(related(reason.Extends))), rewrite.Resume, reason.Extends, 7},
-		{"evidence for one of two", second(Proof{}, false), rewrite.Resume, reason.Extends, 7},
-		{"evidence for two", second(Proof{Transcript: true}, false), rewrite.Fresh, reason.Ambiguous, 0},
-		{"the answers of one of two", second(Proof{Transcript: true}, true), rewrite.Resume, reason.Extends, 8},
-		{"the answers of another one, that begins otherwise", both(second(Proof{Transcript: true}, true), func(f *Facts) {
+		{"evidence for one of two", second(Evidence{}, false), rewrite.Resume, reason.Extends, 7},
+		{"evidence for two", second(Evidence{Transcript: true}, false), rewrite.Fresh, reason.Ambiguous, 0},
+		{"the answers of one of two", second(Evidence{Transcript: true}, true), rewrite.Resume, reason.Extends, 8},
+		{"the answers of another one, that begins otherwise", both(second(Evidence{Transcript: true}, true), func(f *Facts) {
 			f.Chains[1].Continuity.BeginsAlike = false // a coder's prompt shows the reviewer's answer
 		}), rewrite.Resume, reason.Extends, 7},
 		{"two fit", func(f *Facts) { f.Chains = append(f.Chains, f.Chains[0]) }, rewrite.Fresh, reason.Ambiguous, 0},
@@ -377,8 +377,8 @@ func decisions() []decision {
 }
 
 // limited has the session's last run end at the turns it was allowed, and gives the call that proof.
-func limited(p Proof) func(*Facts) {
-	return func(f *Facts) { f.Chains[0].StateWhy, f.Chains[0].Proof = reason.TurnLimit, p }
+func limited(p Evidence) func(*Facts) {
+	return func(f *Facts) { f.Chains[0].StateWhy, f.Chains[0].Evidence = reason.TurnLimit, p }
 }
 
 // node is a session of a tree: its number, what it is a copy of, and how the prompt relates
@@ -563,7 +563,7 @@ func TestDecideSendsTheWholePrompt(t *testing.T) {
 func first(change func(*ChainFacts)) func(*Facts) { return func(f *Facts) { change(&f.Chains[0]) } }
 
 // proven has the call so much proof.
-func proven(p Proof) func(*Facts) { return func(f *Facts) { f.Chains[0].Proof = p } }
+func proven(p Evidence) func(*Facts) { return func(f *Facts) { f.Chains[0].Evidence = p } }
 
 // against has the prompt's words speak against the session.
 func against(kind string) func(*Facts) {
@@ -597,10 +597,10 @@ func both(change, also func(*Facts)) func(*Facts) {
 }
 
 // second adds chain 8, which the prompt extends too, with that proof; shown has it show that one's answer.
-func second(p Proof, shown bool) func(*Facts) {
+func second(p Evidence, shown bool) func(*Facts) {
 	return func(f *Facts) {
 		c := f.Chains[0]
-		c.Chain, c.Session, c.Proof = 8, 8, p
+		c.Chain, c.Session, c.Evidence = 8, 8, p
 		if shown {
 			c.Continuity.Evidence.Newest, c.Continuity.Evidence.Answer = true, 40
 		}
@@ -622,92 +622,92 @@ func TestVerdict(t *testing.T) {
 	replaced := first(func(c *ChainFacts) { c.Continuity.Replaced = true })
 	for name, tt := range map[string]struct {
 		relation reason.Code
-		proof    Proof
+		proof    Evidence
 		change   func(*Facts)
 		want     reason.Code
 	}{
-		"extends by nothing":                           {reason.Extends, Proof{}, none, reason.NoEvidence},
-		"extends, same caller alone":                   {reason.Extends, Proof{Caller: loop}, none, reason.NoEvidence},
-		"extends, conversation":                        {reason.Extends, Proof{Transcript: true}, none, ""},
-		"extends, work":                                {reason.Extends, Proof{Work: true, Caller: loop}, none, ""},
-		"extends, work of another caller":              {reason.Extends, Proof{Work: true}, none, reason.NoEvidence},
-		"extends, work typed":                          {reason.Extends, Proof{Work: true, Terminal: true}, none, reason.NoEvidence},
-		"extends, work typed, and it failed":           {reason.Extends, Proof{Work: true, Terminal: true, Failure: true}, none, ""},
-		"extends, work typed, with the answer":         {reason.Extends, Proof{Work: true, Terminal: true, Answer: true}, none, ""},
-		"extends, work cut short":                      {reason.Extends, Proof{Work: true, Caller: loop}, stopped, ""},
-		"extends, answer":                              {reason.Extends, Proof{Answer: true}, none, reason.NoEvidence},
-		"extends, answer of the caller":                {reason.Extends, Proof{Answer: true, Caller: loop}, none, reason.NoEvidence},
-		"extends, answer called its own":               {reason.Extends, Proof{Answer: true, Caller: loop}, own, ""},
-		"extends, answer called its own by another":    {reason.Extends, Proof{Answer: true}, own, reason.NoEvidence},
-		"extends, answer and log":                      {reason.Extends, Proof{Answer: true}, logged, ""},
-		"extends, answer and work":                     {reason.Extends, Proof{Answer: true, Work: true}, none, ""},
-		"extends, answer and flow":                     {reason.Extends, Proof{Answer: true, Flow: 3}, none, ""},
-		"extends, answer in a conversation":            {reason.Extends, Proof{Answer: true}, talk, ""},
-		"extends, answer and failure":                  {reason.Extends, Proof{Answer: true, Failure: true, Caller: loop}, none, ""},
-		"extends, answer and failure, another caller":  {reason.Extends, Proof{Answer: true, Failure: true}, none, reason.NoEvidence},
-		"extends, flow":                                {reason.Extends, Proof{Flow: 3, Caller: loop}, none, ""},
-		"extends, flow of another caller":              {reason.Extends, Proof{Flow: 3}, none, reason.NoEvidence},
-		"extends, trace":                               {reason.Extends, Proof{Trace: true, Caller: loop}, none, ""},
-		"extends, trace of another caller":             {reason.Extends, Proof{Trace: true}, none, reason.NoEvidence},
-		"extends, rejected":                            {reason.Extends, Proof{Rejected: true, Caller: loop}, none, ""},
-		"extends, rejected by another":                 {reason.Extends, Proof{Rejected: true}, none, reason.NoEvidence},
-		"extends, failure alone":                       {reason.Extends, Proof{Failure: true, Caller: loop}, none, reason.NoEvidence},
-		"extends, log alone":                           {reason.Extends, Proof{Caller: loop}, logged, reason.NoEvidence},
-		"extends, a run cut short, flow":               {reason.Extends, Proof{Trace: true, Flow: 3, Caller: loop}, stopped, reason.NoEvidence},
-		"extends, in a task that is known":             {reason.Extends, Proof{}, func(f *Facts) { f.SameTask = true }, ""},
-		"extends, in a task that is known, a new role": {reason.Extends, Proof{}, both(against("role"), func(f *Facts) { f.SameTask = true }), reason.NewRole},
-		"revises, in a task that is known":             {reason.Revises, Proof{Caller: loop}, func(f *Facts) { f.SameTask = true }, reason.BaseChanged},
-		"extends, no evidence wanted":                  {reason.Extends, Proof{}, unnamed(UnnamedExtends), ""},
-		"extends behind other lines, no evidence wanted": {reason.Extends, Proof{},
+		"extends by nothing":                           {reason.Extends, Evidence{}, none, reason.NoEvidence},
+		"extends, same caller alone":                   {reason.Extends, Evidence{Caller: loop}, none, reason.NoEvidence},
+		"extends, conversation":                        {reason.Extends, Evidence{Transcript: true}, none, ""},
+		"extends, work":                                {reason.Extends, Evidence{Work: true, Caller: loop}, none, ""},
+		"extends, work of another caller":              {reason.Extends, Evidence{Work: true}, none, reason.NoEvidence},
+		"extends, work typed":                          {reason.Extends, Evidence{Work: true, Terminal: true}, none, reason.NoEvidence},
+		"extends, work typed, and it failed":           {reason.Extends, Evidence{Work: true, Terminal: true, Failure: true}, none, ""},
+		"extends, work typed, with the answer":         {reason.Extends, Evidence{Work: true, Terminal: true, Answer: true}, none, ""},
+		"extends, work cut short":                      {reason.Extends, Evidence{Work: true, Caller: loop}, stopped, ""},
+		"extends, answer":                              {reason.Extends, Evidence{Answer: true}, none, reason.NoEvidence},
+		"extends, answer of the caller":                {reason.Extends, Evidence{Answer: true, Caller: loop}, none, reason.NoEvidence},
+		"extends, answer called its own":               {reason.Extends, Evidence{Answer: true, Caller: loop}, own, ""},
+		"extends, answer called its own by another":    {reason.Extends, Evidence{Answer: true}, own, reason.NoEvidence},
+		"extends, answer and log":                      {reason.Extends, Evidence{Answer: true}, logged, ""},
+		"extends, answer and work":                     {reason.Extends, Evidence{Answer: true, Work: true}, none, ""},
+		"extends, answer and flow":                     {reason.Extends, Evidence{Answer: true, Flow: 3}, none, ""},
+		"extends, answer in a conversation":            {reason.Extends, Evidence{Answer: true}, talk, ""},
+		"extends, answer and failure":                  {reason.Extends, Evidence{Answer: true, Failure: true, Caller: loop}, none, ""},
+		"extends, answer and failure, another caller":  {reason.Extends, Evidence{Answer: true, Failure: true}, none, reason.NoEvidence},
+		"extends, flow":                                {reason.Extends, Evidence{Flow: 3, Caller: loop}, none, ""},
+		"extends, flow of another caller":              {reason.Extends, Evidence{Flow: 3}, none, reason.NoEvidence},
+		"extends, trace":                               {reason.Extends, Evidence{Trace: true, Caller: loop}, none, ""},
+		"extends, trace of another caller":             {reason.Extends, Evidence{Trace: true}, none, reason.NoEvidence},
+		"extends, rejected":                            {reason.Extends, Evidence{Rejected: true, Caller: loop}, none, ""},
+		"extends, rejected by another":                 {reason.Extends, Evidence{Rejected: true}, none, reason.NoEvidence},
+		"extends, failure alone":                       {reason.Extends, Evidence{Failure: true, Caller: loop}, none, reason.NoEvidence},
+		"extends, log alone":                           {reason.Extends, Evidence{Caller: loop}, logged, reason.NoEvidence},
+		"extends, a run cut short, flow":               {reason.Extends, Evidence{Trace: true, Flow: 3, Caller: loop}, stopped, reason.NoEvidence},
+		"extends, in a task that is known":             {reason.Extends, Evidence{}, func(f *Facts) { f.SameTask = true }, ""},
+		"extends, in a task that is known, a new role": {reason.Extends, Evidence{}, both(against("role"), func(f *Facts) { f.SameTask = true }), reason.NewRole},
+		"revises, in a task that is known":             {reason.Revises, Evidence{Caller: loop}, func(f *Facts) { f.SameTask = true }, reason.BaseChanged},
+		"extends, no evidence wanted":                  {reason.Extends, Evidence{}, unnamed(UnnamedExtends), ""},
+		"extends behind other lines, no evidence wanted": {reason.Extends, Evidence{},
 			both(unnamed(UnnamedExtends), first(func(c *ChainFacts) { c.Continuity.BeginsAlike = false })), reason.NoEvidence},
-		"revises, no evidence wanted":            {reason.Revises, Proof{}, unnamed(UnnamedExtends), reason.BaseChanged},
-		"extends, cut short, no evidence wanted": {reason.Extends, Proof{}, both(stopped, unnamed(UnnamedExtends)), ""},
-		"extends, the same answer given twice":   {reason.Extends, Proof{Answer: true, Work: true}, shared, reason.Ambiguous},
-		"conversation, the same answer twice":    {reason.Extends, Proof{Answer: true, Transcript: true}, shared, ""},
-		"flow, the same answer given twice":      {reason.Extends, Proof{Flow: 3, Caller: loop}, shared, ""},
-		"extends, everything, but a new role":    {reason.Extends, Proof{Transcript: true, Answer: true, Flow: 3, Caller: loop}, against("role"), reason.NewRole},
-		"extends by nothing, a sample":           {reason.Extends, Proof{}, against("sample"), reason.NoEvidence},
-		"extends by nothing, a rival":            {reason.Extends, Proof{}, against("rival"), reason.NewRole},
-		"work, a judge":                          {reason.Extends, Proof{Work: true, Caller: loop}, against("judge"), reason.NewRole},
-		"work, a new start":                      {reason.Extends, Proof{Work: true, Caller: loop}, against("clean"), reason.CleanStart},
-		"work, an answer that was edited":        {reason.Extends, Proof{Work: true, Caller: loop}, against("shown"), reason.HistoryEdited},
-		"work, a rival":                          {reason.Extends, Proof{Work: true, Caller: loop}, against("rival"), ""},
-		"work, a sample":                         {reason.Extends, Proof{Work: true, Caller: loop}, against("sample"), ""},
-		"work, a numbered sample":                {reason.Extends, Proof{Work: true, Caller: loop}, against("arm"), reason.NoEvidence},
-		"work, it is said to be over":            {reason.Extends, Proof{Work: true, Caller: loop}, against("closed"), ""},
-		"no work, it is said to be over":         {reason.Extends, Proof{Trace: true, Caller: loop}, against("closed"), reason.CleanStart},
-		"work of another caller, a rival":        {reason.Extends, Proof{Work: true, Transcript: true}, against("rival"), reason.NewRole},
-		"revises by nothing":                     {reason.Revises, Proof{Caller: loop}, none, reason.BaseChanged},
-		"revises, work alone":                    {reason.Revises, Proof{Work: true, Caller: loop}, none, reason.BaseChanged},
-		"revises, work and answer":               {reason.Revises, Proof{Work: true, Answer: true, Caller: loop}, none, ""},
-		"revises, answer without work":           {reason.Revises, Proof{Answer: true, Caller: loop}, none, reason.BaseChanged},
-		"revises, of another caller":             {reason.Revises, Proof{Work: true, Answer: true}, none, reason.BaseChanged},
-		"revises, work and flow":                 {reason.Revises, Proof{Work: true, Flow: 3, Caller: loop}, none, ""},
-		"revises, work and trace":                {reason.Revises, Proof{Work: true, Trace: true, Caller: loop}, none, ""},
-		"revises, work and failure":              {reason.Revises, Proof{Work: true, Failure: true, Caller: loop}, none, ""},
-		"revises, work and a log":                {reason.Revises, Proof{Work: true, Caller: loop}, logged, ""},
-		"revises, flow without work":             {reason.Revises, Proof{Flow: 3, Caller: loop}, none, reason.BaseChanged},
-		"revises a preamble, failure":            {reason.Revises, Proof{Work: true, Failure: true, Flow: 3, Trace: true, Caller: loop}, preamble, reason.BaseChanged},
-		"revises a preamble, answer":             {reason.Revises, Proof{Work: true, Answer: true, Caller: loop}, preamble, ""},
-		"revises, a run cut short":               {reason.Revises, Proof{Work: true, Flow: 3, Caller: loop}, stopped, reason.BaseChanged},
-		"revises, flow, but a judge":             {reason.Revises, Proof{Work: true, Flow: 3, Caller: loop}, against("judge"), reason.NewRole},
-		"places replaced, trace":                 {reason.Revises, Proof{Work: true, Trace: true, Caller: loop}, replaced, ""},
-		"places replaced, answer":                {reason.Revises, Proof{Work: true, Answer: true, Failure: true, Caller: loop}, replaced, reason.BaseChanged},
-		"places replaced, no work":               {reason.Revises, Proof{Trace: true, Caller: loop}, replaced, reason.BaseChanged},
-		"places of a preamble replaced":          {reason.Revises, Proof{Work: true, Trace: true, Caller: loop}, both(replaced, preamble), reason.BaseChanged},
-		"short, whole answer":                    {reason.Unrelated, Proof{Answer: true, Caller: loop}, long, reason.BaseChanged},
-		"short, whole answer, work":              {reason.Unrelated, Proof{Answer: true, Work: true, Caller: loop}, long, ""},
-		"short, whole answer, log":               {reason.Unrelated, Proof{Answer: true, Caller: loop}, both(long, logged), ""},
-		"short, whole answer, another caller":    {reason.Unrelated, Proof{Answer: true, Work: true}, long, reason.BaseChanged},
-		"short, somebody's answer":               {reason.Unrelated, Proof{Work: true, Caller: loop}, quotes(200, false), reason.BaseChanged},
-		"short, short answer":                    {reason.Unrelated, Proof{Answer: true, Work: true, Caller: loop}, quotes(199, true), reason.BaseChanged},
-		"long, whole answer":                     {reason.Unrelated, Proof{Answer: true, Work: true, Caller: loop}, both(long, func(f *Facts) { f.PromptBytes = 2*200 + 1024 }), reason.BaseChanged},
-		"nearly too long, whole answer":          {reason.Unrelated, Proof{Answer: true, Work: true, Caller: loop}, both(long, func(f *Facts) { f.PromptBytes = 2*200 + 1023 }), ""},
-		"edited, everything":                     {reason.HistoryEdited, Proof{Answer: true, Work: true, Flow: 3, Caller: loop}, long, reason.HistoryEdited},
-		"taken back, everything":                 {reason.BaseChanged, Proof{Answer: true, Work: true, Flow: 3, Caller: loop}, long, reason.BaseChanged},
+		"revises, no evidence wanted":            {reason.Revises, Evidence{}, unnamed(UnnamedExtends), reason.BaseChanged},
+		"extends, cut short, no evidence wanted": {reason.Extends, Evidence{}, both(stopped, unnamed(UnnamedExtends)), ""},
+		"extends, the same answer given twice":   {reason.Extends, Evidence{Answer: true, Work: true}, shared, reason.Ambiguous},
+		"conversation, the same answer twice":    {reason.Extends, Evidence{Answer: true, Transcript: true}, shared, ""},
+		"flow, the same answer given twice":      {reason.Extends, Evidence{Flow: 3, Caller: loop}, shared, ""},
+		"extends, everything, but a new role":    {reason.Extends, Evidence{Transcript: true, Answer: true, Flow: 3, Caller: loop}, against("role"), reason.NewRole},
+		"extends by nothing, a sample":           {reason.Extends, Evidence{}, against("sample"), reason.NoEvidence},
+		"extends by nothing, a rival":            {reason.Extends, Evidence{}, against("rival"), reason.NewRole},
+		"work, a judge":                          {reason.Extends, Evidence{Work: true, Caller: loop}, against("judge"), reason.NewRole},
+		"work, a new start":                      {reason.Extends, Evidence{Work: true, Caller: loop}, against("clean"), reason.CleanStart},
+		"work, an answer that was edited":        {reason.Extends, Evidence{Work: true, Caller: loop}, against("shown"), reason.HistoryEdited},
+		"work, a rival":                          {reason.Extends, Evidence{Work: true, Caller: loop}, against("rival"), ""},
+		"work, a sample":                         {reason.Extends, Evidence{Work: true, Caller: loop}, against("sample"), ""},
+		"work, a numbered sample":                {reason.Extends, Evidence{Work: true, Caller: loop}, against("arm"), reason.NoEvidence},
+		"work, it is said to be over":            {reason.Extends, Evidence{Work: true, Caller: loop}, against("closed"), ""},
+		"no work, it is said to be over":         {reason.Extends, Evidence{Trace: true, Caller: loop}, against("closed"), reason.CleanStart},
+		"work of another caller, a rival":        {reason.Extends, Evidence{Work: true, Transcript: true}, against("rival"), reason.NewRole},
+		"revises by nothing":                     {reason.Revises, Evidence{Caller: loop}, none, reason.BaseChanged},
+		"revises, work alone":                    {reason.Revises, Evidence{Work: true, Caller: loop}, none, reason.BaseChanged},
+		"revises, work and answer":               {reason.Revises, Evidence{Work: true, Answer: true, Caller: loop}, none, ""},
+		"revises, answer without work":           {reason.Revises, Evidence{Answer: true, Caller: loop}, none, reason.BaseChanged},
+		"revises, of another caller":             {reason.Revises, Evidence{Work: true, Answer: true}, none, reason.BaseChanged},
+		"revises, work and flow":                 {reason.Revises, Evidence{Work: true, Flow: 3, Caller: loop}, none, ""},
+		"revises, work and trace":                {reason.Revises, Evidence{Work: true, Trace: true, Caller: loop}, none, ""},
+		"revises, work and failure":              {reason.Revises, Evidence{Work: true, Failure: true, Caller: loop}, none, ""},
+		"revises, work and a log":                {reason.Revises, Evidence{Work: true, Caller: loop}, logged, ""},
+		"revises, flow without work":             {reason.Revises, Evidence{Flow: 3, Caller: loop}, none, reason.BaseChanged},
+		"revises a preamble, failure":            {reason.Revises, Evidence{Work: true, Failure: true, Flow: 3, Trace: true, Caller: loop}, preamble, reason.BaseChanged},
+		"revises a preamble, answer":             {reason.Revises, Evidence{Work: true, Answer: true, Caller: loop}, preamble, ""},
+		"revises, a run cut short":               {reason.Revises, Evidence{Work: true, Flow: 3, Caller: loop}, stopped, reason.BaseChanged},
+		"revises, flow, but a judge":             {reason.Revises, Evidence{Work: true, Flow: 3, Caller: loop}, against("judge"), reason.NewRole},
+		"places replaced, trace":                 {reason.Revises, Evidence{Work: true, Trace: true, Caller: loop}, replaced, ""},
+		"places replaced, answer":                {reason.Revises, Evidence{Work: true, Answer: true, Failure: true, Caller: loop}, replaced, reason.BaseChanged},
+		"places replaced, no work":               {reason.Revises, Evidence{Trace: true, Caller: loop}, replaced, reason.BaseChanged},
+		"places of a preamble replaced":          {reason.Revises, Evidence{Work: true, Trace: true, Caller: loop}, both(replaced, preamble), reason.BaseChanged},
+		"short, whole answer":                    {reason.Unrelated, Evidence{Answer: true, Caller: loop}, long, reason.BaseChanged},
+		"short, whole answer, work":              {reason.Unrelated, Evidence{Answer: true, Work: true, Caller: loop}, long, ""},
+		"short, whole answer, log":               {reason.Unrelated, Evidence{Answer: true, Caller: loop}, both(long, logged), ""},
+		"short, whole answer, another caller":    {reason.Unrelated, Evidence{Answer: true, Work: true}, long, reason.BaseChanged},
+		"short, somebody's answer":               {reason.Unrelated, Evidence{Work: true, Caller: loop}, quotes(200, false), reason.BaseChanged},
+		"short, short answer":                    {reason.Unrelated, Evidence{Answer: true, Work: true, Caller: loop}, quotes(199, true), reason.BaseChanged},
+		"long, whole answer":                     {reason.Unrelated, Evidence{Answer: true, Work: true, Caller: loop}, both(long, func(f *Facts) { f.PromptBytes = 2*200 + 1024 }), reason.BaseChanged},
+		"nearly too long, whole answer":          {reason.Unrelated, Evidence{Answer: true, Work: true, Caller: loop}, both(long, func(f *Facts) { f.PromptBytes = 2*200 + 1023 }), ""},
+		"edited, everything":                     {reason.HistoryEdited, Evidence{Answer: true, Work: true, Flow: 3, Caller: loop}, long, reason.HistoryEdited},
+		"taken back, everything":                 {reason.BaseChanged, Evidence{Answer: true, Work: true, Flow: 3, Caller: loop}, long, reason.BaseChanged},
 	} {
 		f := goodFacts()
-		f.Chains[0].Continuity.Relation, f.Chains[0].Proof = tt.relation, tt.proof
+		f.Chains[0].Continuity.Relation, f.Chains[0].Evidence = tt.relation, tt.proof
 		tt.change(&f)
 		if got := f.verdict(&f.Chains[0]); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)

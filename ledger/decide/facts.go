@@ -153,7 +153,7 @@ type ChainFacts struct {
 	NoForkAt        reason.Code // why there is none
 	Continuity      prompt.Continuity
 	Share           float64          // the chain's fixed number from 0 to 1
-	Proof           Proof            // what shows that the call continues it
+	Evidence        Evidence         // what shows that the call continues it
 	AnswerShared    bool             // another session gave the same answer
 	Preamble        bool             // later prompts have continued the first one differently: that is no job
 	Against         []prompt.Finding // the prompt's words against continuing the session, without others' answers

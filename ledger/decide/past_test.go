@@ -12,7 +12,7 @@ import (
 func TestPastPrices(t *testing.T) {
 	const pause = 2 * BriefIdle
 	run := func(side Side, idle Millis, missed bool, written int64) Run {
-		return Run{Side: side, Idle: idle, Held: 20_000, Missed: missed, Found: -1, Usage: rewrite.Usage{CacheWrite: written}}
+		return Run{Side: side, Idle: idle, HeldTokens: 20_000, Missed: missed, Found: -1, Usage: rewrite.Usage{CacheWrite: written}}
 	}
 	first, miss, hit := run(FirstRun, 0, false, 20_000), run(Resumed, pause, true, 22_000), run(Resumed, pause, false, 1_000)
 	fresh := run(FollowUp, 0, false, 20_000)
@@ -62,9 +62,9 @@ func TestPricesOfRuns(t *testing.T) {
 	fresh := Run{Side: FollowUp, Found: 500, Usage: usage(1_000, 2_000, 4_000, 100)}
 	first := fresh
 	first.Side = FirstRun
-	hit := Run{Side: Resumed, Held: 10_000, Found: 9_000, Usage: usage(10, 9_000, 300, 20), Began: 77}
+	hit := Run{Side: Resumed, HeldTokens: 10_000, Found: 9_000, Usage: usage(10, 9_000, 300, 20), Began: 77}
 	missed := func(found, written int64) Run {
-		return Run{Side: Resumed, Missed: true, Held: 10_000, Found: found, Usage: usage(0, found, written, 0), Began: 78}
+		return Run{Side: Resumed, Missed: true, HeldTokens: 10_000, Found: found, Usage: usage(0, found, written, 0), Began: 78}
 	}
 	unknown := fresh
 	unknown.Found = -1

@@ -25,7 +25,7 @@ func (f *Facts) verdict(c *ChainFacts) reason.Code {
 		return why
 	case !proven:
 		return reason.NoEvidence
-	case c.AnswerShared && c.Proof.Answer && !c.Proof.Transcript:
+	case c.AnswerShared && c.Evidence.Answer && !c.Evidence.Transcript:
 		return reason.Ambiguous
 	}
 	return ""
@@ -33,7 +33,7 @@ func (f *Facts) verdict(c *ChainFacts) reason.Code {
 
 // proven reports whether the facts suffice for the relation of the prompt to the session.
 func (f *Facts) proven(c *ChainFacts) bool {
-	p, e := &c.Proof, &c.Continuity.Evidence
+	p, e := &c.Evidence, &c.Continuity.Evidence
 	// below other lines the history is compared less strictly
 	conversation := c.Continuity.Transcript && c.Continuity.BeginsAlike
 	caller := p.Caller != "" || p.Terminal && (p.Answer || p.Failure)
@@ -66,7 +66,7 @@ var (
 
 // objection returns the reason of the words that speak against a resume, "" if there are none.
 func (f *Facts) objection(c *ChainFacts) reason.Code {
-	if c.Proof.Work && c.Proof.Caller != "" {
+	if c.Evidence.Work && c.Evidence.Caller != "" {
 		return prompt.ReasonAgainst(c.Against, besideWork...)
 	}
 	return prompt.ReasonAgainst(c.Against)

@@ -12,19 +12,19 @@ import (
 // Each fact of a proof has its sentence, and what implies another fact has its sentence alone.
 func TestProof(t *testing.T) {
 	for _, tt := range []struct {
-		proof Proof
+		proof Evidence
 		want  []string
 	}{
-		{Proof{}, nil},
-		{Proof{Transcript: true, Answer: true}, []string{"the prompt shows the whole conversation, unchanged"}},
-		{Proof{Answer: true}, []string{"the session's own answer stands in the prompt"}},
-		{Proof{Flow: 12}, []string{"the answer of call 12 stands in the prompt"}},
-		{Proof{Trace: true}, []string{"a log in the prompt names the session's work"}},
-		{Proof{Failure: true}, []string{"the prompt says that the session's last run failed"}},
-		{Proof{Rejected: true}, []string{"the prompt adds a rejection under a heading"}},
-		{Proof{Work: true}, []string{"the files that the session changed are as it left them"}},
-		{Proof{Terminal: true}, []string{"both calls were typed in one shell"}},
-		{Proof{Caller: "loop.sh"}, []string{"the same run of loop.sh made both calls"}},
+		{Evidence{}, nil},
+		{Evidence{Transcript: true, Answer: true}, []string{"the prompt shows the whole conversation, unchanged"}},
+		{Evidence{Answer: true}, []string{"the session's own answer stands in the prompt"}},
+		{Evidence{Flow: 12}, []string{"the answer of call 12 stands in the prompt"}},
+		{Evidence{Trace: true}, []string{"a log in the prompt names the session's work"}},
+		{Evidence{Failure: true}, []string{"the prompt says that the session's last run failed"}},
+		{Evidence{Rejected: true}, []string{"the prompt adds a rejection under a heading"}},
+		{Evidence{Work: true}, []string{"the files that the session changed are as it left them"}},
+		{Evidence{Terminal: true}, []string{"both calls were typed in one shell"}},
+		{Evidence{Caller: "loop.sh"}, []string{"the same run of loop.sh made both calls"}},
 	} {
 		if got := tt.proof.Sentences(); !slices.Equal(got, tt.want) {
 			t.Errorf("%+v: %q, want %q", tt.proof, got, tt.want)
@@ -38,13 +38,13 @@ func TestQuotesOwn(t *testing.T) {
 	lacks := []func(*ChainFacts){
 		func(*ChainFacts) {},
 		func(c *ChainFacts) { c.Continuity.Evidence.Own = false },
-		func(c *ChainFacts) { c.Proof.Answer = false },
-		func(c *ChainFacts) { c.Proof.Work = false },
-		func(c *ChainFacts) { c.Proof.Caller = "" },
+		func(c *ChainFacts) { c.Evidence.Answer = false },
+		func(c *ChainFacts) { c.Evidence.Work = false },
+		func(c *ChainFacts) { c.Evidence.Caller = "" },
 	}
 	for i, lack := range lacks {
 		var c ChainFacts
-		c.Continuity.Evidence.Own, c.Proof = true, Proof{Answer: true, Work: true, Caller: "loop.sh"}
+		c.Continuity.Evidence.Own, c.Evidence = true, Evidence{Answer: true, Work: true, Caller: "loop.sh"}
 		lack(&c)
 		if got := new(Facts).quotesOwn(&c); got != (i == 0) {
 			t.Errorf("lack %d: %v", i, got)

@@ -21,16 +21,16 @@ const oneRequest = "coalesce(i.first_prompt = i.input + i.cache_read + i.cache_w
 // A CacheRow is what resumed calls of one tool, version, model and idle time found in the provider's cache. Tokens are
 // the tokens of each call's first request, or of all the requests if the tool reports only sums.
 type CacheRow struct {
-	Tool, Model  string
-	Version      string // "" if not known
-	Idle         Idle
-	Calls        int64
-	Prompt, Read int64 // tokens sent, and those of them that came from the cache
-	Firsts       int64 // calls with a known first request
-	Held, Whole  int64 // of these calls: tokens that their sessions had been sent before, and tokens sent
-	Judged       int64 // calls of sessions that held enough to be cached
-	Missed       int64 // of these, those that read less than three quarters of it from the cache
-	Single       int64 // of the missed ones, those that made a single request
+	Tool, Model       string
+	Version           string // "" if not known
+	Idle              Idle
+	Calls             int64
+	Prompt, Read      int64 // tokens sent, and those of them that came from the cache
+	Firsts            int64 // calls with a known first request
+	HeldTokens, Whole int64 // of these calls: tokens that their sessions had been sent before, and tokens sent
+	Judged            int64 // calls of sessions that held enough to be cached
+	Missed            int64 // of these, those that read less than three quarters of it from the cache
+	Single            int64 // of the missed ones, those that made a single request
 }
 
 // CacheRows sums up the selected calls that were resumed and ended well.
@@ -47,7 +47,7 @@ func CacheRows(l *ledger.Ledger, f Filter) ([]CacheRow, error) {
 		WHERE `+continued+` AND outcome = 'ok' AND idle IS NOT NULL AND input IS NOT NULL AND `+where+`
 		GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
 		func(r *CacheRow) []any {
-			return []any{&r.Tool, &r.Model, &r.Version, &r.Idle, &r.Calls, &r.Prompt, &r.Read, &r.Firsts, &r.Held, &r.Whole,
+			return []any{&r.Tool, &r.Model, &r.Version, &r.Idle, &r.Calls, &r.Prompt, &r.Read, &r.Firsts, &r.HeldTokens, &r.Whole,
 				&r.Judged, &r.Missed, &r.Single}
 		}, append([]any{decide.BriefIdle, decide.HourIdle, Briefly, Within, Longer}, args...)...)
 	return all, ledger.Wrap("sum up cache use", err)

@@ -32,7 +32,7 @@ func (a *App) OpenLedger() (*ledger.Ledger, error) {
 	}
 	_ = l.Settle() // an outcome that cannot be recorded now is shown as running
 	_ = l.EndLost(decide.MillisOf(a.Now))
-	_ = l.CountPassed()
+	_ = l.CountPassthroughs()
 	return l, nil
 }
 
@@ -54,7 +54,7 @@ func (a *App) OpenOrEmpty() (*ledger.Ledger, error) {
 	if l, err = ledger.OpenMemory(); err != nil {
 		return nil, err
 	}
-	return l, l.AddPassed(ledger.ReadPassed(path))
+	return l, l.AddPassthroughs(ledger.ReadPassthroughs(path))
 }
 
 // WithLedger calls look with the open ledger and the price list.

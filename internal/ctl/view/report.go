@@ -51,12 +51,12 @@ func SessionJSON(s history.SessionRow) SessionReport {
 // A CallReport is a call with the facts that follow from the record.
 type CallReport struct {
 	ledger.Record
-	Class   reason.Class `json:"class,omitempty" doc:"class of the reason"`
-	Started time.Time    `json:"started" doc:"when it started"`
-	Chain   *int64       `json:"chain" doc:"its chain, null if none"`
-	Outcome *string      `json:"outcome" doc:"ok, failed, unread or killed; null while it runs"`
-	Caller  string       `json:"caller" doc:"name of the program that made it, empty if a person did or it is not known"`
-	Proof   []string     `json:"evidence,omitempty" doc:"what showed that it continued its session, in sentences"`
+	Class    reason.Class `json:"class,omitempty" doc:"class of the reason"`
+	Started  time.Time    `json:"started" doc:"when it started"`
+	Chain    *int64       `json:"chain" doc:"its chain, null if none"`
+	Outcome  *string      `json:"outcome" doc:"ok, failed, unread or killed; null while it runs"`
+	Caller   string       `json:"caller" doc:"name of the program that made it, empty if a person did or it is not known"`
+	Evidence []string     `json:"evidence,omitempty" doc:"what showed that it continued its session, in sentences"`
 	MoneyReport
 }
 
@@ -90,7 +90,7 @@ func (r Reporter) Call(i ledger.Record) CallReport {
 	i.Role = RoleName(i.Role)
 	report := CallReport{Record: i, Class: cmp.Or(i.FellBack, i.Reason).Class(),
 		Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Run().Name,
-		Proof: i.Proof.Sentences(), MoneyReport: MoneyJSON(cost, source)}
+		Evidence: i.Evidence.Sentences(), MoneyReport: MoneyJSON(cost, source)}
 	if i.Outcome != "" {
 		report.Outcome = &i.Outcome
 	}

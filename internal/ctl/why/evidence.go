@@ -117,7 +117,7 @@ func evidence(a *app.App, i ledger.Record, f whyFacts) statement {
 
 // proof states what shows, or fails to show, that the call continues the session's work.
 func (s *statement) proof(i ledger.Record, task string) {
-	proof, sentences := i.Proof, i.Proof.Sentences()
+	proof, sentences := i.Evidence, i.Evidence.Sentences()
 	proof.Caller = "" // that one program made both calls is alone no proof
 	switch {
 	case i.FellBack != "":
@@ -125,7 +125,7 @@ func (s *statement) proof(i ledger.Record, task string) {
 	case i.Reason == reason.NoEvidence && len(sentences) > 0:
 		s.say("This is known, and does not suffice:")
 	case !i.Mode.Continues() || task != "":
-	case proof != decide.Proof{}:
+	case proof != decide.Evidence{}:
 		s.say("Its task has no name, but this shows that it continues the session's work:")
 	case i.Reason == reason.Extends:
 		s.say("Its task has no name, but it repeats the session's prompt, and unnamed was " +
@@ -136,10 +136,10 @@ func (s *statement) proof(i ledger.Record, task string) {
 	}
 	switch {
 	case i.Reason != reason.NoEvidence:
-	case proof != decide.Proof{} && i.Proof.Caller == "":
+	case proof != decide.Evidence{} && i.Evidence.Caller == "":
 		s.stress("The calls were typed, or made by two runs: one run of a script counts as one " +
 			"job.")
-	case i.Proof.Caller != "":
+	case i.Evidence.Caller != "":
 		s.stress("No file that it changed still stands, and the prompt shows no answer or log " +
 			"of it.")
 	}

@@ -66,7 +66,7 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 	if n := e.Nearest; n != nil {
 		f.text("compared with", fmt.Sprintf("the session of chain c%d: %s", n.Chain, n.Relation))
 	}
-	f.text("shown by", strings.Join(e.Proof.Sentences(), "; "))
+	f.text("shown by", strings.Join(e.Evidence.Sentences(), "; "))
 	f.text("against it", findings(e.Against))
 	if !e.Mode.Continues() {
 		f.text("what to do", r.Advice)
@@ -226,7 +226,7 @@ func planJSON(a *app.App, call []string, e shim.Explanation) PlanReport {
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WholeReason: e.Plan.WholeReason,
 		PromptBytes: e.PromptIn,
 		Shared:      e.Shared, Unshared: e.Unshared, Terminal: e.Terminal, Other: e.Other,
-		Compared: e.Nearest, For: e.Proof.Sentences(), Against: e.Against}
+		Compared: e.Nearest, For: e.Evidence.Sentences(), Against: e.Against}
 	r.AdviceReport = Advise(a.Configured(), planDecided(a, e))
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()

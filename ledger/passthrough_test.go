@@ -16,22 +16,22 @@ import (
 	"reprise/rewrite/reason"
 )
 
-func passed(cwd string, when decide.Millis) Passed {
-	return Passed{Tool: "claude", Cwd: cwd, Reason: reason.OptedOut, When: when}
+func passed(cwd string, when decide.Millis) Passthrough {
+	return Passthrough{Tool: "claude", Cwd: cwd, Reason: reason.OptedOut, When: when}
 }
 
 func TestPassed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "ledger.db")
 	const day = 86_400_000
-	for _, p := range []Passed{passed("/a", 1), passed("/a", 2), passed("/b", 3), passed("/a", day)} {
-		if err := NotePassed(path, p); err != nil {
+	for _, p := range []Passthrough{passed("/a", 1), passed("/a", 2), passed("/b", 3), passed("/a", day)} {
+		if err := NotePassthrough(path, p); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if info, err := os.Stat(path + passedSuffix); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(path + passthroughSuffix); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
 	l, err := Open(path)
@@ -40,11 +40,11 @@ func TestPassed(t *testing.T) {
 	}
 	defer l.Close()
 	for range 2 { // the second time there is nothing left
-		if err := l.CountPassed(); err != nil {
+		if err := l.CountPassthroughs(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := os.Stat(path + passedSuffix); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path + passthroughSuffix); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 	wantCount(t, l, 4, "SELECT sum(calls) FROM passed")
@@ -63,17 +63,17 @@ func TestPassedIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	const calls = 5000
 	for n := range calls {
-		if err := NotePassed(path, passed(fmt.Sprintf("/some/where/%d", n), decide.Millis(n))); err != nil {
+		if err := NotePassthrough(path, passed(fmt.Sprintf("/some/where/%d", n), decide.Millis(n))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, suffix := range []string{passedSuffix, oldPassedSuffix} {
-		if info, err := os.Stat(path + suffix); err != nil || info.Size() > maxPassed+1000 {
+	for _, suffix := range []string{passthroughSuffix, oldPassthroughSuffix} {
+		if info, err := os.Stat(path + suffix); err != nil || info.Size() > maxPassthroughBytes+1000 {
 			t.Errorf("%s: %v, %v", suffix, info.Size(), err)
 		}
 	}
-	all := ReadPassed(path)
-	if len(all) < 500 || len(all) >= calls || all[len(all)-1].When != calls-1 || !slices.IsSortedFunc(all, func(a, b Passed) int { return int(a.When - b.When) }) {
+	all := ReadPassthroughs(path)
+	if len(all) < 500 || len(all) >= calls || all[len(all)-1].When != calls-1 || !slices.IsSortedFunc(all, func(a, b Passthrough) int { return int(a.When - b.When) }) {
 		t.Errorf("%d calls are left, the last is %+v", len(all), all[len(all)-1])
 	}
 }
@@ -81,19 +81,19 @@ func TestPassedIsBounded(t *testing.T) {
 // Calls at once lose nothing of each other; what is no line is skipped.
 func TestPassedAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	if err := os.WriteFile(path+passedSuffix, []byte("{\"Tool\":\"cla\nnonsense\n{}\n"), 0o600); err != nil {
+	if err := os.WriteFile(path+passthroughSuffix, []byte("{\"Tool\":\"cla\nnonsense\n{}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var noting sync.WaitGroup
 	for n := range 50 {
 		noting.Go(func() {
-			if err := NotePassed(path, passed("/"+strings.Repeat("d", 100), decide.Millis(n))); err != nil {
+			if err := NotePassthrough(path, passed("/"+strings.Repeat("d", 100), decide.Millis(n))); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	noting.Wait()
-	if all := ReadPassed(path); len(all) != 50 {
+	if all := ReadPassthroughs(path); len(all) != 50 {
 		t.Errorf("%d calls", len(all))
 	}
 }
@@ -106,17 +106,17 @@ func TestPassedInTheWay(t *testing.T) {
 		"pipe":      func(path string) error { return syscall.Mkfifo(path, 0o600) },
 	} {
 		path := filepath.Join(t.TempDir(), "ledger.db")
-		if err := put(path + passedSuffix); err != nil {
+		if err := put(path + passthroughSuffix); err != nil {
 			t.Fatal(err)
 		}
-		if err := NotePassed(path, passed("/a", 1)); err == nil {
+		if err := NotePassthrough(path, passed("/a", 1)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
-		if all := ReadPassed(path); all != nil {
+		if all := ReadPassthroughs(path); all != nil {
 			t.Errorf("%s: %v", name, all)
 		}
 	}
-	if err := NotePassed(filepath.Join(t.TempDir(), "file", "ledger.db"), passed("/a", 1)); err != nil {
+	if err := NotePassthrough(filepath.Join(t.TempDir(), "file", "ledger.db"), passed("/a", 1)); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,10 +2,10 @@ package history
 
 import "reprise/ledger"
 
-// A PassthroughRow is the number of passed calls of one tool, directory and reason.
+// A PassthroughRow is the number of calls of one tool, directory and reason that were passed through.
 type PassthroughRow struct {
-	ledger.Passed // When is that of the last
-	Calls         int64
+	ledger.Passthrough // When is that of the last
+	Calls              int64
 }
 
 // PassthroughRows returns the numbers of calls that were passed through on the days of the filter's period, the

@@ -11,10 +11,10 @@ import (
 
 func TestPassedRows(t *testing.T) {
 	l, _ := newLedger(t)
-	passed := func(cwd string, when decide.Millis) ledger.Passed {
-		return ledger.Passed{Tool: "claude", Cwd: cwd, Reason: reason.OptedOut, When: when}
+	passed := func(cwd string, when decide.Millis) ledger.Passthrough {
+		return ledger.Passthrough{Tool: "claude", Cwd: cwd, Reason: reason.OptedOut, When: when}
 	}
-	if err := l.AddPassed([]ledger.Passed{passed("/a", 1), passed("/a", 2), passed("/b", 3), passed("/a", day)}); err != nil {
+	if err := l.AddPassthroughs([]ledger.Passthrough{passed("/a", 1), passed("/a", 2), passed("/b", 3), passed("/a", day)}); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := PassthroughRows(l, Filter{})

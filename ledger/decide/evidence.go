@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// A Proof is what shows that a call continues a session, as far as it is known. It holds no text.
-type Proof struct {
+// Evidence are the facts that show that a call continues a session, as far as they are known. It holds no text.
+type Evidence struct {
 	Transcript bool  `json:"transcript,omitempty"` // the prompt shows every answer, unchanged, and a new turn
 	Work       bool  `json:"work,omitempty"`       // the session's runs changed files
 	Answer     bool  `json:"answer,omitempty"`     // it shows the session's newest answer
@@ -18,21 +18,21 @@ type Proof struct {
 	Terminal bool   `json:"terminal,omitempty"` // a person typed both calls in one shell
 }
 
-// Sentences returns the facts of a proof, one a sentence.
-func (p Proof) Sentences() (facts []string) {
+// Sentences returns the facts, one a sentence.
+func (e Evidence) Sentences() (facts []string) {
 	add := func(known bool, sentence string) {
 		if known {
 			facts = append(facts, sentence)
 		}
 	}
-	add(p.Transcript, "the prompt shows the whole conversation, unchanged")
-	add(p.Answer && !p.Transcript, "the session's own answer stands in the prompt")
-	add(p.Flow != 0, fmt.Sprintf("the answer of call %d stands in the prompt", p.Flow))
-	add(p.Work, "the files that the session changed are as it left them")
-	add(p.Trace, "a log in the prompt names the session's work")
-	add(p.Failure, "the prompt says that the session's last run failed")
-	add(p.Rejected, "the prompt adds a rejection under a heading")
-	add(p.Caller != "", "the same run of "+p.Caller+" made both calls")
-	add(p.Terminal, "both calls were typed in one shell")
+	add(e.Transcript, "the prompt shows the whole conversation, unchanged")
+	add(e.Answer && !e.Transcript, "the session's own answer stands in the prompt")
+	add(e.Flow != 0, fmt.Sprintf("the answer of call %d stands in the prompt", e.Flow))
+	add(e.Work, "the files that the session changed are as it left them")
+	add(e.Trace, "a log in the prompt names the session's work")
+	add(e.Failure, "the prompt says that the session's last run failed")
+	add(e.Rejected, "the prompt adds a rejection under a heading")
+	add(e.Caller != "", "the same run of "+e.Caller+" made both calls")
+	add(e.Terminal, "both calls were typed in one shell")
 	return facts
 }
