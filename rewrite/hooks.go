@@ -22,7 +22,7 @@ type Hooks struct {
 	// Off is the member that switches off all hooks but an administrator's, "" if there is none.
 	Off string
 	// Plugins is the member that lists plugins as NAME@MARKETPLACE, "" if there is none. Their
-	// files are below plugins/cache/MARKETPLACE/NAME.
+	// files are below plugins/cache/MARKETPLACE/NAME or installed-plugins/MARKETPLACE/NAME.
 	Plugins string
 }
 
@@ -46,7 +46,7 @@ func (c *CommandLine) ReadHooks(h Hooks, s HostEnv, skip func(path string) bool)
 	plugins, off := h.enabledPlugins(files)
 	for _, f := range files {
 		switch {
-		case f.plugin != "" && !plugins[f.plugin], off && !isAdministrators(f.Path):
+		case isOff(plugins, f), off && !isAdministrators(f.Path):
 		case path.Base(f.Path) == marketplaceFile:
 			h.readMarketplace(c, f.Path, f.tree, plugins)
 		case h.read(c, f.HookFile, f.tree) && !f.settings:
@@ -235,12 +235,22 @@ func parseSettings(f HookFile) (tree map[string]any) {
 // pluginOf returns the plugin, as NAME@MARKETPLACE, that a file belongs to, "" if it belongs to
 // none.
 func pluginOf(path string) string {
-	_, below, _ := strings.Cut(path, "/plugins/cache/")
-	parts := strings.Split(below, "/")
-	if len(parts) < 3 {
-		return ""
+	for _, dir := range []string{"/plugins/cache/", installedPlugins} {
+		_, below, _ := strings.Cut(path, dir)
+		if parts := strings.Split(below, "/"); len(parts) > 2 {
+			return parts[1] + "@" + parts[0]
+		}
 	}
-	return parts[1] + "@" + parts[0]
+	return ""
+}
+
+// installedPlugins is the directory of copilot's plugins, which need not be listed.
+const installedPlugins = "/installed-plugins/"
+
+// isOff reports whether the plugin of a file is not loaded.
+func isOff(plugins map[string]bool, f parsedHooks) bool {
+	enabled, listed := plugins[f.plugin]
+	return f.plugin != "" && !enabled && (listed || !strings.Contains(f.Path, installedPlugins))
 }
 
 // listPlugins adds the plugins that a settings file enables.

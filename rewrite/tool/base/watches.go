@@ -1,6 +1,9 @@
 package base
 
 import (
+	"cmp"
+	"path"
+	"slices"
 	"strings"
 
 	"reprise/rewrite"
@@ -24,4 +27,16 @@ func Watches(home, shown string, guard reason.Code, paths ...string) []rewrite.W
 		}
 	}
 	return watches
+}
+
+// AdministratorFiles returns an administrator's settings and the defaults beside them, as gemini
+// and qwen look for them: where the variables of the tool say, or else in dirs.
+func AdministratorFiles(env func(string) string, tool string, dirs ...string) (files []string) {
+	for _, dir := range dirs {
+		settings := cmp.Or(env(tool+"_SYSTEM_SETTINGS_PATH"), dir+"/settings.json")
+		files = append(files, settings, cmp.Or(env(tool+"_SYSTEM_DEFAULTS_PATH"),
+			path.Dir(settings)+"/system-defaults.json"))
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
 }

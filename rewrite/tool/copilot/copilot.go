@@ -61,6 +61,7 @@ var descriptor = rewrite.Descriptor{
 			"UserPromptTransformed"},
 		Start:   []string{"sessionStart", "SessionStart"},
 		Sources: []string{"startup", "new", "resume"},
+		Plugins: "enabledPlugins",
 	},
 	StandIn: rewrite.StandIn{
 		Env: []string{
@@ -188,17 +189,30 @@ func watched(home string) []rewrite.Watch {
 // hookFiles returns the files that can have hooks, beside the settings files. Extensions are code.
 func hookFiles(c *rewrite.CommandLine, p grammar.Args) []rewrite.Watch {
 	paths := []string{
-		"/etc/github-copilot/policy.d/*.json", "~/hooks/*.json", "^/.github/hooks/*.json",
-		"^/.github/copilot/settings.json", "^/.github/copilot/settings.local.json",
-		"^/.claude/settings.json", "^/.claude/settings.local.json",
+		"/etc/github-copilot/policy.d/*.json",
 		"~/extensions/*/extension.mjs", "^/.github/extensions/*/extension.mjs",
+	}
+	deep := func(dir string) { // copilot reads it with all that is below
+		paths = append(paths, dir+"/*.json", dir+"/*/*.json", dir+"/*/*/*.json", dir+"/*/*/*/*")
+	}
+	deep("~/hooks")
+	roots := []string{"^/"}
+	for _, o := range p.All("--add-dir") {
+		roots = append(roots, o.Value()+"/")
+	}
+	for _, root := range roots {
+		deep(root + ".github/hooks")
+		for _, dir := range []string{".github/copilot/", ".claude/"} {
+			paths = append(paths, root+dir+"settings.json", root+dir+"settings.local.json")
+		}
 	}
 	dirs := []string{"~/installed-plugins/*/*"}
 	for _, o := range p.All("--plugin-dir") {
 		dirs = append(dirs, o.Value())
 	}
 	for _, dir := range dirs {
-		for _, file := range []string{"hooks.json", "hooks/hooks.json", "plugin.json",
+		for _, file := range []string{"hooks.json", "hooks/hooks.json",
+			"com.github.copilot/hooks/hooks.json", "plugin.json", ".plugin/plugin.json",
 			".github/plugin/plugin.json", ".claude-plugin/plugin.json"} {
 			paths = append(paths, dir+"/"+file)
 		}

@@ -162,8 +162,8 @@ func hookFiles(c rewrite.CommandLine) []rewrite.Watch {
 	paths := []string{"^/.factory/settings.json", "^/.factory/settings.local.json"}
 	for _, dir := range []string{"~/", "^/.factory/"} {
 		paths = append(paths, dir+"hooks.json", dir+"hooks/hooks.json")
-		for _, file := range []string{"hooks/hooks.json", ".factory-plugin/plugin.json",
-			".claude-plugin/plugin.json"} {
+		for _, file := range []string{"hooks/hooks.json", "hooks.json",
+			".factory-plugin/plugin.json", ".claude-plugin/plugin.json"} {
 			paths = append(paths, dir+"plugins/cache/*/*/*/"+file)
 		}
 	}

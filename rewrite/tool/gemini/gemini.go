@@ -103,14 +103,10 @@ func (g gemini) Parse(in rewrite.Input) rewrite.CommandLine {
 	base.ReadYargs(&call, p, in)
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
-		call.SettingsFiles = []string{
-			call.Home + "/settings.json", ".gemini/settings.json",
-			in.Env("GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
-			"/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json",
-			in.Env("GEMINI_CLI_SYSTEM_DEFAULTS_PATH"), "/etc/gemini-cli/system-defaults.json",
-			"/Library/Application Support/GeminiCli/system-defaults.json",
-			call.Home + "/google_accounts.json", call.Home + "/oauth_creds.json",
-		}
+		call.SettingsFiles = append(base.AdministratorFiles(in.Env, "GEMINI_CLI",
+			"/etc/gemini-cli", "/Library/Application Support/GeminiCli"),
+			call.Home+"/settings.json", ".gemini/settings.json",
+			call.Home+"/google_accounts.json", call.Home+"/oauth_creds.json")
 		call.Watched = watched(call.Home)
 		call.HookFiles = base.Watches(call.Home, "~/.gemini", "",
 			"~/extensions/*/hooks/hooks.json", "~/extensions/*/.gemini-extension-install.json",

@@ -120,12 +120,9 @@ func (q qwen) Parse(in rewrite.Input) rewrite.CommandLine {
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		settings := settingsHome(in.Env)
-		call.SettingsFiles = []string{
-			settings + "/settings.json", ".qwen/settings.json",
-			cmp.Or(in.Env("QWEN_CODE_SYSTEM_SETTINGS_PATH"), "/etc/qwen-code/settings.json"),
-			cmp.Or(in.Env("QWEN_CODE_SYSTEM_DEFAULTS_PATH"), "/etc/qwen-code/system-defaults.json"),
-			"/Library/Application Support/QwenCode/settings.json", settings + "/oauth_creds.json",
-		}
+		call.SettingsFiles = append(base.AdministratorFiles(in.Env, "QWEN_CODE",
+			"/etc/qwen-code", "/Library/Application Support/QwenCode"),
+			settings+"/settings.json", ".qwen/settings.json", settings+"/oauth_creds.json")
 		call.Watched = watched(settings)
 		call.HookFiles = base.Watches(settings, "~/.qwen", "",
 			"~/extensions/*/qwen-extension.json", "~/extensions/*/hooks/hooks.json",
