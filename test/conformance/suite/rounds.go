@@ -49,13 +49,14 @@ func (c cli) rounds(tool string) (all []scenario) {
 			add("three rounds, "+f.name+atTerminal, "", "2 resumed", at, three)
 			add("401 in round 2, "+f.name+atTerminal, "", "", at, job(f, "HTTP401"))
 		}
-		for name, marker := range map[string]string{"401": "HTTP401", "429": "HTTP429",
-			"500": "HTTP500", "nothing": "EMPTY", "overflow": "TOOBIG"} {
+		for name, marker := range map[string]string{"401": "HTTP401", "404": "HTTP404",
+			"429": "HTTP429", "500": "HTTP500", "nothing": "EMPTY", "overflow": "TOOBIG"} {
 			if !c.retries(name) {
 				add(name+" in round 2, "+f.name, "", "", call{}, job(f, marker))
 			}
 		}
-		for name, command := range map[string]string{"cut off": "truncate -s -40", "gone": "rm"} {
+		for name, command := range map[string]string{"cut off": "truncate -s -40",
+			"emptied": "truncate -s 0", "gone": "rm"} {
 			add("session "+name+", "+f.name, "", "", call{Around: breaking(tool, command)},
 				job(f, "It still fails."))
 		}
