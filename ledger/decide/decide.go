@@ -379,12 +379,22 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	// answer is news for a session with work that stands; a session that only talked can be an item of a batch.
 	for i := range sessions {
 		s := &sessions[i]
+		if s.twin(c) && !c.Evidence.Answer && !c.Evidence.Transcript {
+			return nil, true
+		}
 		if s != c && s.Continuity.Evidence.Newest && s.Continuity.BeginsAlike == c.Continuity.BeginsAlike &&
 			(s.Retains() || !c.Evidence.Work) && !s.within(c, sessions) && !(s.Chain == c.Chain && c.within(s, sessions)) {
 			return nil, true
 		}
 	}
 	return c, false
+}
+
+// twin reports whether the same caller began another chain with the session's first prompt, which has ended and was sent
+// all that the session was. What it did, such as work of commands, need not be known.
+func (c *ChainFacts) twin(o *ChainFacts) bool {
+	return c.Chain != o.Chain && c.State == Live && (c.Evidence.Caller != "" || c.Evidence.Terminal) &&
+		slices.Equal(c.Continuity.Root(), o.Continuity.Root()) && Contains(c.Base, o.Base)
 }
 
 // prefer returns those of some sessions for which better holds, all if it holds for none.

@@ -318,6 +318,12 @@ func decisions() []decision {
 		{"switched off", unnamed(UnnamedOff), rewrite.Fresh, reason.UnnamedOff, 0},
 		{"switched off, named", both(unnamed(UnnamedOff), named(related(reason.Extends))), rewrite.Resume, reason.Extends, 7},
 		{"evidence for one of two", second(Evidence{}, false), rewrite.Resume, reason.Extends, 7},
+		{"work for one of two of a caller", both(proven(Evidence{Work: true, Caller: "loop.sh"}), second(Evidence{Caller: "loop.sh"}, false)), rewrite.Fresh, reason.Ambiguous, 0},
+		{"work for one of two, the other failed", func(f *Facts) {
+			both(proven(Evidence{Work: true, Caller: "loop.sh"}), second(Evidence{Caller: "loop.sh"}, false))(f)
+			f.Chains[1].State = Failed
+		}, rewrite.Resume, reason.Extends, 7},
+		{"the answer of one of two of a caller", both(proven(Evidence{Work: true, Answer: true, Caller: "loop.sh"}), second(Evidence{Caller: "loop.sh"}, false)), rewrite.Resume, reason.Extends, 7},
 		{"evidence for two", second(Evidence{Transcript: true}, false), rewrite.Fresh, reason.Ambiguous, 0},
 		{"the answers of one of two", second(Evidence{Transcript: true}, true), rewrite.Resume, reason.Extends, 8},
 		{"the answers of another one, that begins otherwise", both(second(Evidence{Transcript: true}, true), func(f *Facts) {
