@@ -57,8 +57,8 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 	return all, err
 }
 
-// addEvidence adds to the facts about sessions what shows that the call continues them and what speaks
-// against it: who made the calls, the later answers of others, and the words of the prompt.
+// addEvidence adds to the facts about sessions the evidence that the call continues them, and the objections:
+// from the callers, the later answers of others, and the words of the prompt.
 func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 	for i := range chains {
 		cf := &chains[i]
@@ -157,7 +157,7 @@ func (l *Ledger) Beside(dir string, from, to decide.Millis) (n int, err error) {
 	return n, err
 }
 
-// recordAnswer records the answer's lines, and forgets those that are older than a day.
+// recordAnswer records the answer's lines, and forgets the answers that are older than a day.
 func (e *Ending) recordAnswer(tx *sql.Tx, call int64) error {
 	if len(e.AnswerLines) == 0 || e.Project == "" {
 		return nil

@@ -35,12 +35,12 @@ type Book interface {
 	Here() *Ledger
 }
 
-// A Reading is what a book has for a call at a time.
+// A Reading is the facts about a call that a book has read at one time.
 type Reading struct {
 	decide.Facts
 	Others []decide.ChainFacts // other chains of the directory, only to show the changes
-	State  any                 // the chains that another book has read, nil for the ledger's
-	Took   time.Duration       // how long another book took: another try waits about as long
+	State  any                 // the chains as another book has read them, nil for the ledger's
+	Took   time.Duration       // the time that another book needed: another try waits about as long
 	Loan   *Loan               // the session that the call takes from another book, nil for none
 }
 

@@ -40,8 +40,7 @@ type Session struct {
 	Turns       int    `db:"turns" json:"turns,omitempty"`
 	ToolVersion string `db:"version TEXT" json:"tool_version,omitempty"`
 
-	// Digests of the prompts and answers.
-	// Of the first prompt that it was sent whole: the first line, the blocks.
+	// Digests of the prompts and answers. Root has the first line and the blocks of the first whole prompt.
 	Root        []byte `db:"root,once" json:"root,omitempty"`
 	Base        []byte `db:"base" json:"base"`                       // of the blocks of the newest prompt
 	BaseLines   []byte `db:"base_lines" json:"base_lines,omitempty"` // how many lines each of these blocks has
@@ -71,14 +70,14 @@ func (c *Chain) Consistent() bool {
 	return true
 }
 
-// A storedChain is a chain as the ledger has it, with those of its sessions that were read.
+// A storedChain is a row of the ledger's chains, with some rows of its sessions.
 type storedChain struct {
 	ID int64 `db:"id INTEGER PRIMARY KEY"`
 	Chain
-	read []storedSession // as they were
+	read []storedSession // the sessions as they were read
 }
 
-// A storedSession is a session as the ledger has it.
+// A storedSession is a row of the ledger's sessions.
 type storedSession struct {
 	ChainID int64 `db:"chain_id,once INTEGER NOT NULL REFERENCES chains (id) ON DELETE CASCADE"`
 	Session
@@ -86,7 +85,7 @@ type storedSession struct {
 	Format int    `db:"format,once INTEGER NOT NULL DEFAULT 1"` // the Format of the digests
 	// The kind of the store's register, "" if no store has it.
 	Shared string `db:"shared,once"`
-	// Of its files, as our last run left them for a store.
+	// The digest of the files, as our last run left them for a store.
 	Bundle string `db:"bundle_digest,once"`
 }
 

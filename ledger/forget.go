@@ -54,7 +54,7 @@ func (l *Ledger) findChains(condition, arg string) (chains []ChainName, err erro
 	return chains, Wrap("find chain", err)
 }
 
-// nativeIDs returns the IDs of a chain's sessions and those that the calls have reported.
+// nativeIDs returns the IDs of a chain's sessions, also if only calls have reported them.
 func (l *Ledger) nativeIDs(chain int64) ([]string, error) {
 	return Column[string](l, `SELECT native_id FROM (
 		SELECT id, native_id FROM sessions WHERE chain_id = ?1 UNION ALL

@@ -26,7 +26,7 @@ func (l *lease) fields() []any {
 		&l.taken}
 }
 
-// held reports whether one of them is alive. Both run under the first one's boot and namespace. Processes of
+// held reports whether shim or tool is alive. Both run under the first one's boot and namespace. Processes of
 // another namespace count as alive for a day.
 func (l lease) held() bool {
 	if l.shim.Hidden() {
@@ -45,7 +45,7 @@ func sessionHeld(q Queryer, session int64) (bool, error) {
 	return slices.ContainsFunc(leases, lease.held), err
 }
 
-// heldIn returns the sessions of a chain that live processes hold. It removes the leases of those that are gone.
+// heldIn returns the sessions of a chain that live processes hold. It removes the leases of processes that are gone.
 func heldIn(tx *sql.Tx, chain int64) (sessions []int64, err error) {
 	// There are few leases, and a chain might have many sessions: CROSS JOIN has SQLite go from the leases.
 	leases, err := List(tx, leaseColumns+" FROM leases l CROSS JOIN sessions s ON s.id = l.session_id "+
@@ -59,7 +59,7 @@ func heldIn(tx *sql.Tx, chain int64) (sessions []int64, err error) {
 	return sessions, errors.Join(err, dropDead(tx, leases))
 }
 
-// dropDead removes those of some leases that no process holds.
+// dropDead removes the leases that no process holds any more.
 func dropDead(tx *sql.Tx, leases []lease) error {
 	dead := []int64{} // nil would be null
 	for _, l := range leases {

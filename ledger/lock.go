@@ -21,7 +21,7 @@ const callsTimeout = 1800 * time.Millisecond
 const lockPause = time.Millisecond
 
 // A fileLock is a lock beside the ledger. Writers take it before SQLite's own lock, which can only
-// be retried, so that of many processes some would never get it. SQLite's lock alone keeps the
+// be retried, so that some of many processes would never get it. SQLite's lock alone keeps the
 // ledger consistent: if there can be no file lock, as in a read-only directory, every process
 // proceeds.
 type fileLock struct{ path string }

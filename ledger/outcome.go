@@ -20,7 +20,7 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// An Outcome is how a run ended.
+// An Outcome is the end of a run.
 type Outcome struct {
 	Now         decide.Millis
 	Exit        int
@@ -119,7 +119,7 @@ type Ending struct {
 	Named         string // the session that the caller names, of an observed call that is not recorded yet
 	Ended, Failed int    // how many of the calls ended well, and did not
 	Resets        []string
-	News          Session // what the session was sent, and what it said and touched
+	News          Session // digests of the prompt that the session was sent, and of its answers and files
 	AnswerLines   []byte
 	Outcome       Outcome // of the latest turn, without the model's texts
 }
@@ -192,7 +192,7 @@ func (e *Ending) add(r Record, o *Outcome) *Outcome {
 	return o
 }
 
-// addSaid adds digests of what the turns have said and touched.
+// addSaid adds digests of the turns' answers, and of the files and names that they touched.
 func (e *Ending) addSaid(t *Ticket, turns []*Outcome, changed []string) {
 	var answers, files []string
 	for _, o := range turns {
@@ -303,7 +303,7 @@ func (l *Ledger) settleSome() (removed int, err error) {
 			return err
 		}
 		for _, path := range paths {
-			if os.Remove(path) == nil { // what stays is not recorded again
+			if os.Remove(path) == nil { // a file that stays is not recorded again
 				removed++
 			}
 		}

@@ -22,7 +22,7 @@ type Passthrough struct {
 	Cwd    string
 	Reason reason.Code
 	When   decide.Millis
-	Detail string `json:",omitempty"` // where the configuration had a mistake, or what failed
+	Detail string `json:",omitempty"` // the place of a mistake in the configuration, or the step that failed
 }
 
 // They are appended as lines to a file beside the ledger, which needs neither a lock nor

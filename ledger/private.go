@@ -31,7 +31,7 @@ func makePrivate(path string) error {
 	return err
 }
 
-// restrictMode removes permissions beyond most from a file's mode. It opens only what must be changed. It
+// restrictMode removes permissions beyond most from a file's mode. It opens only a file that must be changed. It
 // leaves a file of another type than most alone: a device's mode affects every user, and a
 // directory in place of a file can be any user's home.
 func restrictMode(path string, most fs.FileMode) error {

@@ -151,7 +151,7 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 	return chains, calls, Wrap("remove old chains", err)
 }
 
-// What DropBefore removes: chains, except those held, and calls by themselves.
+// The rows that DropBefore removes: chains that no process holds, and calls without a chain.
 const (
 	oldChains    = "updated < ?1 AND id NOT IN (SELECT value FROM json_each(?3))"
 	oldUnchained = "chain_id IS NULL AND started < ?1 AND (outcome IS NOT NULL OR started < ?1 - ?2)"
@@ -163,7 +163,7 @@ const someOldChains = `SELECT id FROM (SELECT id, size, sum(size) OVER (ORDER BY
 	SELECT id, updated, (SELECT count(*) FROM (SELECT 1 FROM calls WHERE chain_id = chains.id LIMIT ?2)) + 1 AS size
 		FROM chains WHERE ` + oldChains + ` ORDER BY updated, id LIMIT ?2)) WHERE so_far <= ?2 OR so_far = size`
 
-// dropSome removes some old chains, or some of what belongs to them, or else some calls without a chain. more
+// dropSome removes some old chains, or some of their calls or sessions, or else some calls without a chain. more
 // reports that there can be more.
 func dropSome(tx *sql.Tx, before decide.Millis) (d Dropped, more bool, err error) {
 	held, err := heldChains(tx)
@@ -196,8 +196,8 @@ func (l *Ledger) inTurn(f func(*sql.Tx) error) error {
 	return err
 }
 
-// withoutKeys runs f, which itself removes the rows that refer to those that it removes. For each session
-// SQLite would search all calls.
+// withoutKeys runs f, which removes rows together with all that refer to them. With keys, SQLite would search
+// all calls for each session.
 func (l *Ledger) withoutKeys(f func() error) (err error) {
 	if _, err := l.db.Exec("PRAGMA foreign_keys = OFF"); err != nil {
 		return err

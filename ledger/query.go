@@ -11,7 +11,7 @@ type Queryer interface {
 	Query(query string, args ...any) (*sql.Rows, error)
 }
 
-// Query asks the ledger in SQL. Package history does, for what people are shown.
+// Query asks the ledger in SQL, for package history.
 func (l *Ledger) Query(query string, args ...any) (*sql.Rows, error) {
 	return l.db.Query(query, args...)
 }

@@ -83,7 +83,7 @@ type Record struct {
 	FirstRead   Number `db:"first_read INTEGER" json:"-"` // of these, those from the provider's cache
 	Cost        Number `db:"cost INTEGER" json:"-"`       // nano-dollars, as the tool reported it
 	Outcome     string `db:"outcome TEXT" json:"-"`       // ok, failed, unread, killed; "" while it runs
-	// Why the session is not to be continued, if that says more
+	// The reason why the session is not to be continued, if that says more.
 	SessionWhy reason.Code `db:"si.state_why" json:"-"`
 	Exit       Number      `db:"exit_code INTEGER" json:"exit" doc:"exit status of the tool, null while it runs"`
 	Signal     Number      `db:"signal INTEGER" json:"signal" doc:"the signal that ended it, or null"`
@@ -106,7 +106,7 @@ func (r *Record) OneRequest() bool {
 	return r.FirstPrompt.Valid && r.FirstPrompt.Int64 == r.Input.Int64+r.CacheRead.Int64+r.CacheWrite.Int64
 }
 
-// maxFigure exceeds what any call can use, in tokens and in nano-dollars: a million dollars. Nine
+// maxFigure exceeds the use of any call, in tokens and in nano-dollars: a million dollars. Nine
 // thousand of them still add up without overflow.
 const maxFigure = 1e15
 

@@ -18,11 +18,11 @@ type table[T any] struct {
 	plan func() tablePlan
 }
 
-// A tablePlan is everything that the tags say.
+// A tablePlan has the SQL that follows from the tags.
 type tablePlan struct {
 	fields                         []tableField
 	create, insert, update, choose string
-	inserted, changing             []tableField // those that insert and update set
+	inserted, changing             []tableField // the fields that insert and update set
 }
 
 type tableField struct {
@@ -113,7 +113,7 @@ func columnsOf[T any](row *T, fields []tableField) []any {
 // A jsonColumn is a column that has a value as JSON, "" for a zero value.
 type jsonColumn struct{ value any } // a pointer
 
-// Scan reads the column. One that cannot be read has the zero value.
+// Scan reads the column. A column that cannot be read has the zero value.
 func (c jsonColumn) Scan(column any) error {
 	text, _ := column.(string)
 	value := reflect.ValueOf(c.value).Elem()

@@ -19,7 +19,7 @@ type Caller struct {
 	Shell CallerProcess `json:"shell,omitzero"`
 }
 
-// A CallerProcess is one of them.
+// A CallerProcess is a process above a call.
 type CallerProcess struct {
 	proc.Process
 	Name string `json:"name"` // of the program or script, without directory; no control characters
@@ -80,8 +80,7 @@ func scripts(processes []CallerProcess) (names []string) {
 	return names
 }
 
-// isSame reports whether a process is one of an earlier caller. Of an unknown boot, namespace or start, it
-// is not known.
+// isSame reports whether a process is an earlier caller's. An unknown boot, namespace or start equals no other.
 func isSame(p, e CallerProcess) bool {
 	return p.Process == e.Process && p.known()
 }

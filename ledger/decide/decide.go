@@ -9,7 +9,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Decision is how a call is handled: the mode, and the chain it belongs to.
+// A Decision is the handling of a call: the mode, and the chain it belongs to.
 type Decision struct {
 	Mode    rewrite.Mode
 	Reason  reason.Code
@@ -22,12 +22,12 @@ type Decision struct {
 	Copy       bool   // continue in a copy of it
 	ForkAt     string // the last message that the copy keeps if Mode is Fork
 	Continuity prompt.Continuity
-	Evidence   Evidence    // what showed that the call continues it, or for no_evidence what did not suffice
+	Evidence   Evidence    // that the call continues it; with no_evidence the evidence that did not suffice
 	Whole      reason.Code // why to send the whole prompt, never a delta; "" for no such reason
 	Rounds     Rounds      // of the session, with this one
 	// Prices are the figures behind the reason dearer.
 	Prices Prices
-	// Context is how full the chain's session is. NearlyFull reports that it will soon be too full
+	// Context is the context of the chain's session. NearlyFull reports that it will soon be too full
 	// to resume.
 	Context    rewrite.Context
 	NearlyFull bool
@@ -35,7 +35,7 @@ type Decision struct {
 	ContextModel string
 	LastUsed     Millis // when the chain's session was last used
 	Created      Millis // when it was started
-	Errors       int    // how many of the runs failed
+	Errors       int    // the number of failed runs
 }
 
 // Decide decides whether a call is resumed. It is a pure function: equal facts yield equal
@@ -208,9 +208,9 @@ func continuable(f Facts) []ChainFacts {
 }
 
 // chooseNamed chooses if the task is known to be the same. As long as the name leads to one
-// session, a prompt that goes on with its text continues it, except a repeated one, one that shows another
-// history, and one that only removes text. Otherwise, and for these, the prompt itself must show which
-// session it continues. all are the sessions that the name leads to, with those that cannot be continued.
+// session, a prompt that goes on with the text continues it, except a prompt that is repeated, shows another
+// history or only removes text. Otherwise, and for these, the prompt itself must show which session it
+// continues. all are the sessions that the name leads to; some of them cannot be continued.
 func chooseNamed(f Facts, all []ChainFacts) (*ChainFacts, reason.Code) {
 	switch {
 	case len(f.Chains) == 0 && f.Others:
@@ -390,14 +390,14 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	return c, false
 }
 
-// twin reports whether the same caller began another chain with the session's first prompt, which has ended and was sent
-// all that the session was. What it did, such as work of commands, need not be known.
+// twin reports whether the same caller began another chain with the session's first prompt, which has ended
+// and was sent all that the session was. Its traces, such as work of commands, need not be known.
 func (c *ChainFacts) twin(o *ChainFacts) bool {
 	return c.Chain != o.Chain && c.State == Live && (c.Evidence.Caller != "" || c.Evidence.Terminal) &&
 		slices.Equal(c.Continuity.Root(), o.Continuity.Root()) && Contains(c.Base, o.Base)
 }
 
-// prefer returns those of some sessions for which better holds, all if it holds for none.
+// prefer returns the better ones of some sessions, all if none is better.
 func prefer(some []*ChainFacts, better func(*ChainFacts) bool) []*ChainFacts {
 	if chosen := slices.DeleteFunc(slices.Clone(some), func(s *ChainFacts) bool { return !better(s) }); len(chosen) > 0 {
 		return chosen
@@ -405,8 +405,7 @@ func prefer(some []*ChainFacts, better func(*ChainFacts) bool) []*ChainFacts {
 	return some
 }
 
-// mostSent returns the one of some sessions that was sent everything the others were, nil if there
-// is none.
+// mostSent returns the session that was sent everything the others were, nil if there is none.
 func mostSent(some []*ChainFacts, sessions []ChainFacts) *ChainFacts {
 	for _, c := range some {
 		if !slices.ContainsFunc(some, func(o *ChainFacts) bool { return o != c && !o.within(c, sessions) }) {

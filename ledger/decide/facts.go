@@ -119,11 +119,11 @@ type SessionRecord struct {
 	Stamp        Stamp       `db:"stamp TEXT" json:"-"`             // as our last run left it
 	// The files that the runs changed, as they left them.
 	LeftFiles string `db:"left_files" json:"left_files,omitempty"`
-	Rounds    Rounds `db:"rounds" json:"rounds,omitzero"` // the latest resumed ones that were given the same
+	Rounds    Rounds `db:"rounds" json:"rounds,omitzero"` // the latest resumed rounds that were given the same
 	Revision         // of the directory at the end of the latest run
 }
 
-// Context returns how full the session is.
+// Context returns the used and the whole context.
 func (s *SessionRecord) Context() rewrite.Context {
 	return rewrite.Context{Used: s.ContextUsed, Limit: s.ContextLimit}
 }
@@ -153,7 +153,7 @@ type ChainFacts struct {
 	NoForkAt        reason.Code // why there is none
 	Continuity      prompt.Continuity
 	Share           float64          // the chain's fixed number from 0 to 1
-	Evidence        Evidence         // what shows that the call continues it
+	Evidence        Evidence         // that the call continues it
 	AnswerShared    bool             // another session gave the same answer
 	Preamble        bool             // later prompts have continued the first one differently: that is no job
 	Against         []prompt.Finding // the prompt's words against continuing the session, without others' answers
@@ -164,7 +164,7 @@ type ChainFacts struct {
 	Given   string // a digest of the call's input
 	TreeNow string // git's name of the directory's content, "" if not known
 
-	// Of another book's session: git's name of the directory's content after the latest run, and a digest of that
+	// git's name of the directory's content after the latest run of another book's session, and a digest of that
 	// directory on that machine.
 	Tree, Directory string
 }

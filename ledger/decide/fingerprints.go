@@ -12,12 +12,12 @@ import (
 type Fingerprints struct {
 	Model   string `db:"model,once" json:"model"`
 	Runtime string `db:"runtime,once" json:"runtime"`
-	// Of what shapes a run, and of where and for whom it runs.
+	// Digests of the settings, files and variables that shape a run, of the place, and of the user.
 	Settings Digests `db:"settings,once" json:"settings"`
 	Auth     Digests `db:"auth,once" json:"auth"` // of the account
 }
 
-// Named returns the fingerprints without what counts only for calls without a name.
+// Named returns the fingerprints without the digests that count only for calls without a name.
 func (f Fingerprints) Named() Fingerprints {
 	list := slices.DeleteFunc(f.Settings.list(), func(d Digest) bool { return d.Guard == reason.JobChanged })
 	if len(list) > 0 || strings.Contains(string(f.Settings), "\t") {
@@ -30,7 +30,7 @@ func (f Fingerprints) Named() Fingerprints {
 // resumes it, each with its name and the reason for a fresh call if it differs.
 type Digests string
 
-// A Digest is one of Digests.
+// A Digest is a keyed digest of one such thing.
 type Digest struct {
 	Guard       reason.Code
 	Name, Value string
@@ -75,8 +75,8 @@ var order = []reason.Code{
 	reason.JobChanged,
 }
 
-// differ returns the weightiest reason for which digests are not the same, and the names of what
-// differs for that reason. A difference that the digests do not show has the reason otherwise.
+// differ returns the weightiest reason for which digests are not the same, and the names of the differences
+// that have it. A difference that the digests do not show has the reason otherwise.
 func (d Digests) differ(other Digests, otherwise reason.Code) (reason.Code, []string) {
 	if d == other {
 		return "", nil

@@ -10,7 +10,7 @@ import (
 // while this one was starting.
 const clockSlack Millis = 2000
 
-// resumeBlocker returns what prevents resuming the chain's session, or "".
+// resumeBlocker returns the reason that prevents resuming the chain's session, or "".
 func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
 	if why = stateReason(c); why != "" && !c.Held {
 		if why == c.StateWhy {

@@ -3,7 +3,7 @@ package decide
 // Rounds are the latest resumed rounds of a session in a row that were given the same.
 type Rounds struct {
 	Count int    `json:"count,omitempty"`
-	Given string `json:"given,omitempty"` // a digest of what their prompts added
+	Given string `json:"given,omitempty"` // a digest of the text that their prompts added
 	// git's name of the directory's content before the latest of them, "" if not known
 	Tree string `json:"tree,omitempty"`
 }

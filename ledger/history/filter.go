@@ -72,7 +72,7 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 	}
 	if f.Role != "" {
 		role, args := "role = ?", []any{f.Role}
-		if strings.HasPrefix(f.Role, "#") { // the beginning of one that nothing names
+		if strings.HasPrefix(f.Role, "#") { // the beginning of a role that nothing names
 			role, args = "(role = ? OR substr(role, 1, ?) = ?)", append(args, utf8.RuneCountInString(f.Role)+1, " "+f.Role)
 		}
 		add("$chain_id IN (SELECT id FROM chains WHERE "+role+")", args...)
@@ -92,7 +92,7 @@ func (f Filter) selects(prefix string) (condition string, args []any) {
 	return f.during(prefix+"started", prefix)
 }
 
-// among is selects for calls that are found by another index than that of times.
+// among is selects for calls that are found by another index than the index of times.
 func (f Filter) among(prefix string) (condition string, args []any) {
 	return f.during("+"+prefix+"started", prefix)
 }

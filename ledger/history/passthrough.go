@@ -4,7 +4,7 @@ import "reprise/ledger"
 
 // A PassthroughRow is the number of calls of one tool, directory and reason that were passed through.
 type PassthroughRow struct {
-	ledger.Passthrough // When is that of the last
+	ledger.Passthrough // the latest
 	Calls              int64
 }
 

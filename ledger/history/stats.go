@@ -9,7 +9,7 @@ import (
 	"reprise/ledger"
 )
 
-// By is what calls are grouped by.
+// By is the property that calls are grouped by.
 type By string
 
 // The groupings.
@@ -20,7 +20,7 @@ const (
 	ByCwd    By = "cwd"
 	ByTask   By = "task"
 	ByRole   By = "role"
-	ByReason By = "reason" // that of a refused resume, if it was refused
+	ByReason By = "reason" // of the refusal, if a resume was refused
 	ByDay    By = "day"    // in UTC
 	ByWeek   By = "week"   // the Monday, in UTC
 )
@@ -58,7 +58,7 @@ type Group struct {
 }
 
 // Groups sums up the selected managed calls. The group with the most calls comes first, days and weeks
-// are in order. With most > 0, there are only so many; then that of all other keys is the last.
+// are in order. With most > 0, there are only so many; then the group of all other keys is the last.
 func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (groups []Group, err error) {
 	err = l.InOneMoment(func(q ledger.Queryer) error {
 		key, args := by.column(), []any(nil)

@@ -61,7 +61,7 @@ type Front struct {
 	Firsts int64 // calls with a known first request. Below 4096 tokens some providers cache nothing
 	Ahead  int64 // their tokens in front of the prompts. Of these only bytes are known: four count as a token
 	Read   int64 // tokens that they found
-	Most   int64 // the most that one of them found
+	Most   int64 // the most that a call found
 	Warm   int64 // calls that continued a session which the cache had, and so had the text in front
 }
 
@@ -97,7 +97,7 @@ func Slices(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
 	return list, ledger.Wrap("sum up days", err)
 }
 
-// What readSlices reads about calls, in the bits below their day.
+// The properties that readSlices reads about calls, in the bits below their day.
 const (
 	isWell = 1 << iota
 	isEnded
@@ -109,7 +109,7 @@ const (
 )
 
 // readSlices sums up the calls that are alike; key is an expression of their key, with its arguments. It makes
-// SQLite sort by as few columns as possible and computes here what follows from them: for a million calls each
+// SQLite sort by as few columns as possible and computes here the figures that follow from them: for a million calls each
 // column takes a tenth of a second.
 func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args ...any) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
@@ -157,8 +157,8 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args .
 	return list, err
 }
 
-// mostCalled returns an expression of a call's key that is OtherKeys for all but those that the most managed
-// calls have, and its arguments. OtherKeys is one of that many keys, and stands for several.
+// mostCalled returns an expression of a call's key, and the arguments. It is OtherKeys for all but the keys that
+// the most managed calls have. OtherKeys is one of that many keys, and stands for several.
 func mostCalled(q ledger.Queryer, by By, f Filter, most int) (expression string, keys []any, err error) {
 	where, args := f.selects("")
 	values, err := ledger.Column[string](q, "SELECT "+by.column()+" FROM calls WHERE "+managed+" AND "+where+" "+

@@ -2,15 +2,15 @@ package history
 
 import "slices"
 
-// Branches returns the sessions that were copied from one, "" for those with a source that is not among them.
-func Branches(sessions []SessionRow, parent string) (its []SessionRow) {
+// Branches returns the copies of a session, or for "" the sessions with a source that is not among them.
+func Branches(sessions []SessionRow, parent string) (branches []SessionRow) {
 	for _, s := range sessions {
 		known := s.Parent != "" && slices.ContainsFunc(sessions, func(o SessionRow) bool { return o.NativeID == s.Parent })
 		if parent == "" && !known || parent != "" && s.Parent == parent {
-			its = append(its, s)
+			branches = append(branches, s)
 		}
 	}
-	return its
+	return branches
 }
 
 // Depth returns how much further in than these sessions the innermost of their copies stands.
