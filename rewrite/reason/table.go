@@ -116,8 +116,7 @@ var Table = []Explanation{
 		Advice:  "Name job and role; call one by one", Command: NameTask},
 	{Code: NoEvidence, Class: ClassNotEnoughEvidence,
 		Meaning: "nothing shows that the prompt continues the session's work",
-		Advice: "Name the task, for this job alone; if a rule has strict = true, leave that " +
-			"out, or have the prompt show the session's answer", Command: NameTask},
+		Advice:  "Name the task, for this job alone", Command: NameTask},
 	{Code: NewRole, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt begins or reads like one of another role",
 		Advice:  "If it is no new role, name the job", Command: NameTask},
@@ -358,8 +357,7 @@ var Refusals = []Explanation{
 
 // Failures say what made a run fail, or kept a session from being copied.
 var Failures = []Explanation{
-	{Code: TurnLimit, Meaning: "the session's last run reached its limit of turns; a named " +
-		"call, or a prompt that asks to go on, resumes it"},
+	{Code: TurnLimit, Meaning: "the last run reached the limit of turns; a named call resumes it"},
 	{Code: RateLimited, Meaning: "a limit of the account ended it"},
 	{Code: LoginRefused, Meaning: "the provider did not accept the credentials"},
 	{Code: ServiceFailed, Meaning: "the provider was overloaded or failed"},
@@ -380,7 +378,6 @@ var WholePrompts = []Explanation{
 	{Code: ShortPrompt, Meaning: "the prompt is short: under 2048 bytes"},
 	{Code: SavesTooLittle, Meaning: "a delta would save less than a third"},
 	{Code: NoCleanCut, Meaning: "the new part cannot be separated from the known part"},
-	{Code: SentAgain, Meaning: "a rule or the tool requires a part that the session has to be " +
-		"sent in each turn"},
+	{Code: SentAgain, Meaning: "a rule or the tool requires a known part in each turn"},
 	{Code: LooksLikeCommand, Meaning: "the tool would take the new part for a command"},
 }

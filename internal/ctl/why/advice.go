@@ -68,8 +68,8 @@ func Advise(cfg config.Config, d Case) view.AdviceReport {
 func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 	switch d.Reason {
 	case reason.NoEvidence:
-		if d.Made && d.Rule == "" { // no rule is strict
-			report.Advice, _, _ = strings.Cut(report.Advice, "; ")
+		if d.Rule != "" {
+			report.Advice = "Name the task, or leave strict = true out of the rule"
 		}
 	case reason.Disabled:
 		for _, tool := range rewrite.Names {

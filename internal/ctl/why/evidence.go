@@ -94,7 +94,7 @@ func evidence(a *app.App, i ledger.Record, f whyFacts) statement {
 		s.stress("More exactly: %s (%s).", view.MeaningOf(i.Detail), i.Detail)
 	}
 	if changed := i.Changed; len(changed) > 0 {
-		s.stress("What changed: %s.", strings.Join(changed, ", "))
+		s.say("Changed: %s.", strings.Join(changed, ", "))
 	}
 	if i.FellBack == "" && f.before != nil {
 		s.limits(a, i, f)

@@ -183,7 +183,12 @@ func (w *Report) settingWords() string {
 
 // lines returns the explanation in short: the decision, the reason, and the advice if there is any.
 func (w *Report) lines() []string {
-	lines := []string{w.decision, strings.Join(append([]string{w.because()}, w.main...), " ")}
+	because := w.because()
+	if w.Call != nil && len(w.Call.Changed) > 0 {
+		because = fmt.Sprintf("Reason %s: %s changed.", w.Reason,
+			strings.Join(w.Call.Changed, ", "))
+	}
+	lines := []string{w.decision, strings.Join(append([]string{because}, w.main...), " ")}
 	switch advice := w.Advice; {
 	case w.Command != "" && advice == "":
 		lines = append(lines, "To change it: "+w.Command)

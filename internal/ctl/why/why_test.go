@@ -51,8 +51,7 @@ func TestThreeLines(t *testing.T) {
 		want    []string
 	}{
 		{reason.SettingsChanged, []string{"--model", "MAX_TOKENS"}, rewrite.Fresh, []string{
-			"was fresh", ": system prompt, tools, permissions or variables changed. " +
-				"What changed: --model, MAX_TOKENS.", "Make all calls",
+			"was fresh", "Reason settings_changed: --model, MAX_TOKENS changed.", "Make all calls",
 		}},
 		{reason.Extends, nil, rewrite.Resume,
 			[]string{"resumed session", "Reason extends: the prompt repeats the session's prompts"}},
