@@ -516,7 +516,7 @@ build() {
 	stamp
 	say "building reprise $version with go $found and $compiler: one to four minutes the first time, seconds after that"
 	# Asked apart from the build, so that a module that cannot be had is not taken for a link that fails.
-	printf 'looking for the modules, which may be downloaded\n'
+	printf 'fetching missing modules\n'
 	# shellcheck disable=SC2046,SC2086 # several programs
 	if ! go list -deps -tags "$tags" ./cmd/shim $(printf " ./cmd/%s" $programs) >/dev/null 2>"$tmp/log"; then
 		cat "$tmp/log" >&2

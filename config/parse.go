@@ -115,7 +115,7 @@ func apply(d document, key toml.Key, known []setting) *Error {
 	if !slices.ContainsFunc(keys, func(k string) bool { return strings.HasPrefix(k, name+".") }) {
 		hint := outsideRules(name, keys)
 		if len(d.under) > 0 {
-			hint = nearest(name, keys, "a rule may have "+strings.Join(keys, ", "))
+			hint = nearest(name, keys, "a rule can have "+strings.Join(keys, ", "))
 		}
 		return d.place(key, &mistake{"unknown key", hint})
 	}

@@ -329,7 +329,7 @@ func TestRuleMistakes(t *testing.T) {
 			`c.toml:3: rule.env: must be a table, not a list`,
 			"write [rule.env] on a line of its own"},
 		{"mistake behind tables below", "[[rule]]\nname = \"b\"\n[[rule.x]]\nX = 'x'\n" + first,
-			`c.toml:3: rule.x: unknown key`, "a rule may have " + strings.Join(ruleKeys(), ", ")},
+			`c.toml:3: rule.x: unknown key`, "a rule can have " + strings.Join(ruleKeys(), ", ")},
 		{"preset", "presets_off = [\"steroid\"]",
 			`c.toml:1: presets_off: there is no preset "steroid"`, `did you mean "steroids"`},
 	}

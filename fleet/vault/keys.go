@@ -72,7 +72,7 @@ func ReadKeyFile(name string) (key Key, err error) {
 		return key, fmt.Errorf("%s is no regular file", name)
 	}
 	if info.Mode()&0o027 != 0 { // a group that reads it is how Kubernetes hands out secrets
-		return key, fmt.Errorf("others may read or write %s: mode %#o, should be 0400 or 0440", name, info.Mode().Perm())
+		return key, fmt.Errorf("other users can read or write %s: mode %#o, should be 0400 or 0440", name, info.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 4<<10))
 	if err != nil {

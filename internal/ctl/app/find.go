@@ -74,7 +74,7 @@ func several(name string, chains []ledger.ChainName, hint string) error {
 		return fmt.Sprintf("c%d (%s)", c.ID,
 			strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " "))
 	})
-	return WithHint(fmt.Errorf("%q may be several chains: %s", name, strings.Join(which, ", ")),
+	return WithHint(fmt.Errorf("%q can be several chains: %s", name, strings.Join(which, ", ")),
 		hint)
 }
 

@@ -247,7 +247,7 @@ func checkKeys(a *app.App, m *machine) []setup.Check {
 		}
 		if len(found) > 0 {
 			checks = append(checks, setup.Note(name+" login",
-				strings.Join(found, " and ")+" is set: the tool may use and bill that account, "+
+				strings.Join(found, " and ")+" is set: the tool can use and bill that account, "+
 					"not its own login",
 				fmt.Sprintf(`unset it, or write unset_env = ["%s"] under [tool.%s]`,
 					strings.Join(found, `", "`), name)))

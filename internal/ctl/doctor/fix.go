@@ -125,8 +125,8 @@ func checkPermissions(a *app.App) setup.Check {
 	o := open[0]
 	if o.wrong == 0o022 {
 		return setup.Problem(name, fmt.Sprintf(
-			"others may write %s (%04o), and so choose what the shims run", a.Tilde(o.path),
-			o.mode),
+			"other users can write %s (%04o), and so change the programs that the shims run",
+			a.Tilde(o.path), o.mode),
 			"chmod go-w "+a.Tilde(o.path))
 	}
 	state, _ := config.StateDir(a.Own)

@@ -63,7 +63,7 @@ type CallReport struct {
 // A MoneyReport is an amount and its source.
 type MoneyReport struct {
 	CostNanoUSD *int64 `json:"cost_nano_usd" doc:"cost in billionths of a dollar"`
-	CostMost    *int64 `json:"cost_at_most_nano_usd,omitempty" doc:"the same, if every request that may have had a long prompt was billed as such"`
+	CostMost    *int64 `json:"cost_at_most_nano_usd,omitempty" doc:"the same, if every request with a possibly long prompt was billed as long"`
 	CostSource  string `json:"cost_source,omitempty" doc:"tool: its own figure; list: tokens at list price; mixed: some of each"`
 }
 
