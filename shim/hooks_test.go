@@ -156,6 +156,9 @@ func TestHooks(t *testing.T) {
 		{name: "opencode, none", call: "opencode run", files: map[string]string{"opencode.json": `{"plugin": []}`}},
 		{name: "opencode, without plugins", call: "opencode run --pure", files: map[string]string{".opencode/plugin/a.ts": ""}},
 		{name: "opencode, a variable", call: "opencode run", environ: []string{`OPENCODE_CONFIG_CONTENT={"plugin": ["a"]}`}, want: anyHook},
+		{name: "kilo, a directory of the former name", call: "kilo run", files: map[string]string{"HOME/repo/.kilocode/plugin/a.ts": ""}, want: anyHook},
+		{name: "kilo, the user's of the former name", call: "kilo run", files: map[string]string{"HOME/.kilocode/plugins/a.js": ""}, want: anyHook},
+		{name: "kilo, a package", call: "kilo run", files: map[string]string{".kilocode/kilo.json": `{"plugin": ["a"]}`}, want: anyHook},
 		{name: "kilo, code", call: "kilo run", files: map[string]string{".kilo/plugins/a.js": ""}, want: anyHook},
 	}
 	for _, test := range tests {

@@ -251,16 +251,21 @@ func (o opencode) settingsFiles(dir string, env func(string) string) []string {
 	name, config := o.About.Name, o.configHome(env)
 	files := []string{config + "/config.json", o.About.Home(env) + "/auth.json",
 		env(o.variable + "CONFIG")}
-	for _, directory := range []string{config, env(o.variable + "CONFIG_DIR"),
-		env("HOME") + "/." + name} {
+	add := func(directory string) {
 		for _, file := range configs(name) {
 			files = append(files, directory+"/"+file)
 		}
 	}
+	add(config)
+	add(env(o.variable + "CONFIG_DIR"))
+	for _, own := range directories(name) {
+		add(env("HOME") + "/" + own)
+	}
 	dir = cmp.Or(dir, ".")
 	for range levels {
-		for _, file := range configs(name) {
-			files = append(files, dir+"/"+file, dir+"/."+name+"/"+file)
+		add(dir)
+		for _, own := range directories(name) {
+			add(dir + "/" + own)
 		}
 		dir += "/.."
 	}
@@ -280,6 +285,15 @@ func configs(name string) []string {
 	return names
 }
 
+// directories returns the names of a tool's directories in home and project. kilo 7.7.9 reads those
+// of its former name as well.
+func directories(name string) []string {
+	if name == "kilo" {
+		return []string{".kilo", ".kilocode"}
+	}
+	return []string{"." + name}
+}
+
 func (o opencode) configHome(env func(string) string) string {
 	return cmp.Or(env("XDG_CONFIG_HOME"), env("HOME")+"/.config") + "/" + o.About.Name
 }
@@ -295,9 +309,11 @@ func (o opencode) watched(env func(string) string) []rewrite.Watch {
 		"plugin/*", "plugins/*", "tool/*", "tools/*"} {
 		directory, _, _ := strings.Cut(files, "/")
 		watched = append(watched, rewrite.Watch{Path: config + "/" + files,
-			Name: shown + "/" + directory},
-			rewrite.Watch{Path: "." + name + "/" + files, Name: "." + name + "/" + directory,
-				Above: true})
+			Name: shown + "/" + directory})
+		for _, own := range directories(name) {
+			watched = append(watched, rewrite.Watch{Path: own + "/" + files,
+				Name: own + "/" + directory, Above: true})
+		}
 	}
 	return watched
 }
@@ -305,13 +321,16 @@ func (o opencode) watched(env func(string) string) []rewrite.Watch {
 // hookFiles returns the plugins, and an administrator's configuration.
 func (o opencode) hookFiles(env func(string) string) (files []rewrite.Watch) {
 	name := o.About.Name
-	for _, dir := range []string{o.configHome(env) + "/", env("HOME") + "/." + name + "/",
-		env(o.variable+"CONFIG_DIR") + "/", "^/." + name + "/"} {
-		if dir == "/" {
-			continue
-		}
-		files = append(files, base.Watches("", "", "", dir+"plugin/*.js", dir+"plugin/*.ts",
-			dir+"plugins/*.js", dir+"plugins/*.ts")...)
+	dirs := []string{o.configHome(env)}
+	for _, own := range directories(name) {
+		dirs = append(dirs, env("HOME")+"/"+own, "^/"+own)
+	}
+	if dir := env(o.variable + "CONFIG_DIR"); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	for _, dir := range dirs {
+		files = append(files, base.Watches("", "", "", dir+"/plugin/*.js", dir+"/plugin/*.ts",
+			dir+"/plugins/*.js", dir+"/plugins/*.ts")...)
 	}
 	for _, file := range configs(name) {
 		files = append(files, base.Watches("", "", "", "/etc/"+name+"/"+file,
