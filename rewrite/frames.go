@@ -25,10 +25,10 @@ func (c CommandLine) Opened(frames []Frame) (opened CommandLine, prompt string, 
 	for _, f := range frames[:len(frames)-1] {
 		switch {
 		case f.Kind == ResponseFrame, f.Kind == IdleFrame:
-		case f.Kind != RequestFrame || f.Subtype != Initialize:
+		case f.Kind != RequestFrame || f.Subtype != initialize:
 			return c, "", reason.MessageContent
 		default:
-			c.Settings = append(c.Settings, JSONSettings(Initialize, jsonline.Compact(f.Body))...)
+			c.Settings = append(c.Settings, JSONSettings(initialize, jsonline.Compact(f.Body))...)
 			// also those of the end, which a scout would run
 			c.HookSet = c.HookSet || StartHooks.In([]byte(f.Body))
 			c.KeepPrompt = c.KeepPrompt || promptHooks.In([]byte(f.Body))
@@ -36,7 +36,7 @@ func (c CommandLine) Opened(frames []Frame) (opened CommandLine, prompt string, 
 	}
 	last := frames[len(frames)-1]
 	prompt, why := last.Prompt()
-	c.KeepPrompt = c.KeepPrompt || !last.CanReplace()
+	c.KeepPrompt = c.KeepPrompt || !last.canReplace()
 	if why != "" {
 		return c, prompt, why
 	}
@@ -116,11 +116,11 @@ func ReadOutput(line []byte) Frame {
 	return f
 }
 
-// Initialize is the subtype of the request that a conversation begins with.
-const Initialize = "initialize"
+// initialize is the subtype of the request that a conversation begins with.
+const initialize = "initialize"
 
 // plainRequests do not change the session.
-var plainRequests = []string{Initialize, "interrupt", "mcp_status"}
+var plainRequests = []string{initialize, "interrupt", "mcp_status"}
 
 // ChangesSession reports whether a request of the caller can change the session in a way that
 // messages alone do not.
@@ -216,9 +216,9 @@ func (f Frame) WithPrompt(text string) []byte {
 	return slices.Concat(f.Line[:at], jsonline.RawString(text), f.Line[at+len(raw):])
 }
 
-// CanReplace reports whether WithPrompt can replace the text: the line contains it once, and claude
+// canReplace reports whether WithPrompt can replace the text: the line contains it once, and claude
 // reads it there.
-func (f Frame) CanReplace() bool {
+func (f Frame) canReplace() bool {
 	raw, why := f.rawPrompt()
 	return why == "" && strings.Count(string(f.Line), raw) == 1 && utf8.Valid(f.Line) &&
 		!strings.ContainsRune(jsonline.String(raw), utf8.RuneError)

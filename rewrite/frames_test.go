@@ -137,8 +137,8 @@ func TestWithPrompt(t *testing.T) {
 		hookAsk: false,
 	} {
 		f := ReadInput([]byte(line))
-		if f.CanReplace() != want {
-			t.Errorf("%s: CanReplace is %v", line, !want)
+		if f.canReplace() != want {
+			t.Errorf("%s: canReplace is %v", line, !want)
 		}
 		if changed := string(f.WithPrompt("x")) != line; changed && !want && f.Kind != UserFrame {
 			t.Errorf("%s was changed", line)
@@ -229,7 +229,7 @@ func FuzzFrames(f *testing.F) {
 		frame := ReadInput([]byte(line))
 		ReadOutput([]byte(line)).Key()
 		CommandLine{}.Opened([]Frame{frame})
-		if !frame.CanReplace() {
+		if !frame.canReplace() {
 			return
 		}
 		changed := ReadInput(frame.WithPrompt("another text"))

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -40,7 +41,8 @@ stand-in for Claude Code, in a home of its own: your sessions and settings are n
 round is not resumed, or if the tool forgets the session.`,
 		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), app.Endings()...)
+			ctx, stop := signal.NotifyContext(c.Context(), slices.DeleteFunc([]os.Signal{
+				syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)...)
 			defer stop()
 			return runDemo(a, ctx, tool)
 		},
@@ -136,8 +138,7 @@ func realTool(a *app.App, asked, self, root string) (name, dir string, err error
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", "", fmt.Errorf("make directory: %w", err)
 	}
-	script := fmt.Sprintf("#!/bin/sh\nexec '%s' %s \"$@\"\n", strings.ReplaceAll(self, "'", `'\''`),
-		bundledName)
+	script := fmt.Sprintf("#!/bin/sh\nexec %s %s \"$@\"\n", view.ShellQuote(self), bundledName)
 	if err := os.WriteFile(filepath.Join(dir, demo.Bundled), []byte(script), 0o755); err != nil {
 		return "", "", fmt.Errorf("put the bundled tool in place: %w", err)
 	}
@@ -161,8 +162,7 @@ func showDemo(a *app.App, job demo.Setup, without, with demo.Played) error {
 	fmt.Fprintln(w, "CALL\tDECISION\tBYTES\tREQUESTS\tNEW TOKENS\tCACHED\t")
 	for i, c := range with.Calls {
 		was := without.Calls[i]
-		fmt.Fprintf(w, "%d %s\t%s\t%d/%d\t", i+1, c.Role, c.Why(), len(c.Sent),
-			len(was.Sent))
+		fmt.Fprintf(w, "%d %s\t%s\t%d/%d\t", i+1, c.Role, c.Why(), len(c.Sent), len(was.Sent))
 		printCost(w, c, was)
 	}
 	sum, was := with.Total(), without.Total()

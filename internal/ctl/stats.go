@@ -9,6 +9,7 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
+	"reprise/internal/prices"
 	"reprise/ledger"
 	"reprise/ledger/history"
 
@@ -34,17 +35,15 @@ provider's cache, and both groups of chains if rollout keeps a share fresh.`,
 	app.LimitFlag(c, &from.limit, "show at most `N`, 0 for all; of days and weeks all")
 	from.flags = app.FilterFlag(a, c)
 	app.JSONFlag(c, &asJSON, "shimctl.stats/1")
-	app.CompleteFlag(c, "by", view.Mapped(history.Bys, func(by history.By) string {
-		return string(by)
-	}))
+	app.CompleteFlag(c, "by", byNames)
 	return c
 }
 
-// byWords are the keys for people.
-var byWords = func() string {
-	names := view.Mapped(history.Bys, func(by history.By) string { return string(by) })
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
-}()
+// The keys that calls are grouped by, and as words for people.
+var (
+	byNames = view.Mapped(history.Bys, func(by history.By) string { return string(by) })
+	byWords = strings.Join(byNames[:len(byNames)-1], ", ") + " or " + byNames[len(byNames)-1]
+)
 
 // A statsSource says which calls are summed up, and how.
 type statsSource struct {
@@ -61,7 +60,16 @@ func runStats(a *app.App, from statsSource, asJSON, summary, all bool) error {
 	case !slices.Contains(history.Bys, by):
 		return app.Usage(fmt.Sprintf("calls cannot be grouped by %q", by), "by "+byWords)
 	}
-	s, err := readStats(a, from)
+	s := stats{By: by, limit: from.limit}
+	if by == history.ByDay || by == history.ByWeek {
+		s.limit = 0
+	}
+	err := a.WithLedger(func(l *ledger.Ledger, r view.Reporter) (err error) {
+		if s.Filter, err = app.Filter(a, l, from.flags); err != nil {
+			return err
+		}
+		return s.sum(l, r)
+	})
 	if err != nil {
 		return err
 	}
@@ -106,21 +114,6 @@ func (s *stats) arm(name string, r view.Reporter) billedGroup {
 	}
 	arm.Bill = r.Bill(arm.Slices)
 	return arm
-}
-
-// readStats reads the calls.
-func readStats(a *app.App, from statsSource) (s stats, err error) {
-	s = stats{By: history.By(from.by), limit: from.limit}
-	if s.By == history.ByDay || s.By == history.ByWeek {
-		s.limit = 0
-	}
-	err = a.WithLedger(func(l *ledger.Ledger, r view.Reporter) (err error) {
-		if s.Filter, err = app.Filter(a, l, from.flags); err != nil {
-			return err
-		}
-		return s.sum(l, r)
-	})
-	return s, err
 }
 
 // sum sums the calls up.
@@ -322,12 +315,9 @@ type groupReport struct {
 	ReuseRate       view.Number `json:"reuse_rate" doc:"resumed calls as a share of all"`
 	CacheRate       view.Number `json:"cache_rate" doc:"share of the tokens read that came from the cache"`
 	MeteredCalls    int64       `json:"metered_calls" doc:"calls of known tokens; the tokens are theirs"`
-	Input           int64       `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
-	CacheRead       int64       `json:"cache_read_tokens" doc:"tokens read from the cache"`
-	CacheWrite      int64       `json:"cache_write_tokens" doc:"tokens written to the cache"`
-	Output          int64       `json:"output_tokens" doc:"tokens that the model wrote"`
-	PricedCalls     int64       `json:"priced_calls" doc:"calls of known cost; the cost is theirs"`
-	MeanMS          view.Number `json:"mean_duration_ms" doc:"milliseconds"`
+	prices.Usage
+	PricedCalls int64       `json:"priced_calls" doc:"calls of known cost; the cost is theirs"`
+	MeanMS      view.Number `json:"mean_duration_ms" doc:"milliseconds"`
 	view.MoneyReport
 }
 
@@ -359,10 +349,8 @@ func groupJSON(g billedGroup) groupReport {
 	return groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed,
 		Forked: g.Forked, SessionsCreated: g.Created, SessionsReused: g.Reused,
 		ReuseRate: view.Rate(g.Resumed, g.Calls), CacheRate: view.CacheRate(g.Group),
-		MeteredCalls: g.Metered, Input: g.Input, CacheRead: g.CacheRead,
-		CacheWrite:  g.CacheWrite,
-		Output:      g.Output,
-		PricedCalls: g.Bill.Priced(), MeanMS: view.Rate(g.Duration, g.Timed),
+		MeteredCalls: g.Metered, Usage: view.UsageOf(g.Sums), PricedCalls: g.Bill.Priced(),
+		MeanMS:      view.Rate(g.Duration, g.Timed),
 		MoneyReport: view.MoneyJSON(g.Bill.Total, g.Bill.Source())}
 }
 

@@ -150,16 +150,16 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter,
 
 // brokenWarnings returns the reasons why no call is managed; wrong is the configuration's.
 func brokenWarnings(a *app.App, l *ledger.Ledger, wrong string) (found []warning) {
-	ledgers := ""
-	if err := l.CheckWritable(); err != nil && !errors.Is(err, ledger.ErrLocked) {
-		ledgers = "every call is passed through: " + a.TildeIn(err.Error())
-	}
-	for _, w := range []warning{{Kind: "configuration", Says: wrong},
-		{Kind: "shell", Says: a.PassedHere()}, {Kind: "ledger", Says: ledgers}} {
-		if w.Says != "" {
-			w.Command, w.urgency = "shimctl doctor", 1
-			found = append(found, w)
+	add := func(kind, says string) {
+		if says != "" {
+			found = append(found, warning{Kind: kind, Says: says, Command: "shimctl doctor",
+				urgency: 1})
 		}
+	}
+	add("configuration", wrong)
+	add("shell", a.PassedHere())
+	if err := l.CheckWritable(); err != nil && !errors.Is(err, ledger.ErrLocked) {
+		add("ledger", "every call is passed through: "+a.TildeIn(err.Error()))
 	}
 	return found
 }

@@ -12,6 +12,7 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
+	"reprise/internal/prices"
 	"reprise/test/sample"
 
 	"github.com/mattn/go-runewidth"
@@ -140,7 +141,7 @@ func TestCostOfOneCall(t *testing.T) {
 	for calls, want := range map[int64]string{1: "1 call cost $0.50, 50.0 % of the input came",
 		2: "2 calls cost $0.50, 50.0 % of the input came"} {
 		bill := view.Bill{Fresh: calls, Total: view.Sum{Known: true, Nano: 5e8, Most: 5e8},
-			Cached: 1, Input: 1}
+			Usage: prices.Usage{Cached: 1, Input: 1}}
 		if lines := headLines(&app.App{}, overview{bill: bill}); !strings.HasPrefix(
 			lines[len(lines)-1], want) {
 			t.Errorf("%q, want %q", lines, want)

@@ -21,16 +21,14 @@ import (
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string `json:"kind" doc:"configuration, shell, ledger, version, context, dearer, cache, cache_ttl, refused, failed or price"`
-	Chain int64  `json:"chain,omitempty" doc:"its chain"`
-	Tool  string `json:"tool,omitempty" doc:"name of the tool"`
-	Rule  string `json:"rule,omitempty" doc:"the rule"`
-	Model string `json:"model,omitempty" doc:"the requested model; of a price, the model that answered"`
-	Says  string `json:"text" doc:"the warning"`
-
+	Kind    string `json:"kind" doc:"configuration, shell, ledger, version, context, dearer, cache, cache_ttl, refused, failed or price"`
+	Chain   int64  `json:"chain,omitempty" doc:"its chain"`
+	Tool    string `json:"tool,omitempty" doc:"name of the tool"`
+	Rule    string `json:"rule,omitempty" doc:"the rule"`
+	Model   string `json:"model,omitempty" doc:"the requested model; of a price, the model that answered"`
+	Says    string `json:"text" doc:"the warning"`
 	Command string `json:"command" doc:"the command that explains it"`
-
-	urgency int // 1 if no call is managed: this comes first
+	urgency int    // 1 if no call is managed: this comes first
 }
 
 func (w warning) words() string { return w.Says }

@@ -23,7 +23,20 @@ import (
 var embedded string
 
 // Usage is counts of tokens, of disjoint kinds.
-type Usage struct{ Input, Cached, Write, Output int64 }
+type Usage struct {
+	Input  int64 `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	Cached int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	Write  int64 `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output int64 `json:"output_tokens" doc:"tokens that the model wrote"`
+}
+
+// Plus adds counts.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.Cached + v.Cached, u.Write + v.Write, u.Output + v.Output}
+}
+
+// Prompt counts the tokens of all kinds that the model was sent.
+func (u Usage) Prompt() int64 { return u.Input + u.Cached + u.Write }
 
 // Rates are dollars per million tokens of each kind; nil if not known.
 type Rates struct {

@@ -25,13 +25,13 @@ type Retention struct {
 	TTL, MaxAge decide.Millis
 }
 
-// ErrEmpty reports a policy that keeps nothing.
-var ErrEmpty = errors.New("the policy keeps nothing")
+// errEmpty reports a policy that keeps nothing.
+var errEmpty = errors.New("the policy keeps nothing")
 
 // Check rejects a policy that would remove everything.
 func (p Retention) Check() error {
 	if p.KeepWithin <= 0 && p.KeepLast <= 0 {
-		return ErrEmpty
+		return errEmpty
 	}
 	return nil
 }

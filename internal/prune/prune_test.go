@@ -133,7 +133,7 @@ func TestNothingInUseIsRemoved(t *testing.T) {
 }
 
 func TestEmptyPolicy(t *testing.T) {
-	for p, want := range map[Retention]error{{}: ErrEmpty, {TTL: 1, MaxAge: 1}: ErrEmpty, {KeepLast: 1}: nil, {KeepWithin: 1}: nil} {
+	for p, want := range map[Retention]error{{}: errEmpty, {TTL: 1, MaxAge: 1}: errEmpty, {KeepLast: 1}: nil, {KeepWithin: 1}: nil} {
 		if err := p.Check(); !errors.Is(err, want) {
 			t.Errorf("%+v: %v", p, err)
 		}

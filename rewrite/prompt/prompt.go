@@ -111,13 +111,13 @@ type Footprint struct {
 	Shape   Shape
 }
 
-// MaxBlocks bounds how many blocks a prompt has that is compared with others. The ledger's record
+// maxBlocks bounds how many blocks a prompt has that is compared with others. The ledger's record
 // of a prompt grows with them.
-const MaxBlocks = 32_768
+const maxBlocks = 32_768
 
 // HasTooManyBlocks reports whether a text has more blocks than are compared.
 func HasTooManyBlocks(text string) bool {
-	return len(text) > MaxBlocks && len(cutMessages(text)) > MaxBlocks
+	return len(text) > maxBlocks && len(cutMessages(text)) > maxBlocks
 }
 
 // New cuts text into blocks and digests them under key.

@@ -49,7 +49,7 @@ type Traces struct {
 // The bounds of the record.
 const (
 	MaxThings = 128
-	MaxLines  = 200
+	maxLines  = 200
 	// maxTraced is how many bytes of answers are read. The caller waits for this when the tool
 	// has ended.
 	maxTraced = 256 << 10
@@ -116,7 +116,7 @@ func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []
 	}
 	answer = answer[:min(len(answer), maxTraced)]
 	add(answer)
-	for _, quoted := range quotedText().FindAllString(answer, MaxLines) {
+	for _, quoted := range quotedText().FindAllString(answer, maxLines) {
 		var text string
 		if json.Unmarshal([]byte(quoted), &text) == nil {
 			add(text)
@@ -128,7 +128,7 @@ func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []
 		}
 	}
 	for _, plain := range said {
-		if only[plain] && len(marks) < MaxLines {
+		if only[plain] && len(marks) < maxLines {
 			marks = append(marks, newWordDigest(digest(plain)))
 		}
 	}

@@ -61,7 +61,7 @@ func TestTraces(t *testing.T) {
 		fmt.Fprintf(&many, "the words of line %d in file_%d\n", i, i)
 	}
 	if long := NewTraces(p, []string{many.String()}, nil, nil, testKey); len(long.Things) !=
-		MaxThings || len(long.Lines) != MaxLines {
+		MaxThings || len(long.Lines) != maxLines {
 		t.Errorf("%d things, %d lines", len(long.Things), len(long.Lines))
 	}
 	if late := NewTraces(p, []string{strings.Repeat("x", maxTraced) +

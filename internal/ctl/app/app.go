@@ -11,9 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -23,15 +21,10 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/shim"
+	"reprise/shim/variables"
 
 	"github.com/spf13/cobra"
 )
-
-// Endings are the signals that let the demo still remove the files.
-func Endings() []os.Signal {
-	return slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP},
-		signal.Ignored)
-}
 
 // RecentDays is how many days status and doctor look back.
 const RecentDays = 30
@@ -105,22 +98,17 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 		a.Stderr.Notice(err.Error())
 		return ExitFailed
 	}
-	a.Complain(err.Error(), HintFor(err))
-	if IsUsage(err) {
-		return exitUsage
-	}
-	return ExitFailed
-}
-
-// Complain prints a problem, and what can be done about it.
-func (a *App) Complain(problem, hint string) {
-	text := "error: " + problem
-	if hint != "" {
+	text := "error: " + err.Error()
+	if hint := HintFor(err); hint != "" {
 		text += "\nhint: " + hint
 	}
 	for line := range strings.SplitSeq(a.TildeIn(text), "\n") {
 		a.Stderr.Notice(line)
 	}
+	if IsUsage(err) {
+		return exitUsage
+	}
+	return ExitFailed
 }
 
 // Own returns the value of a variable for finding reprise's own files.
@@ -135,14 +123,7 @@ func (a *App) ShimEnv() shim.Env {
 }
 
 // Getenv returns the value of a variable.
-func (a *App) Getenv(name string) string {
-	for _, entry := range a.Environ {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+func (a *App) Getenv(name string) string { return variables.Get(a.Environ, name) }
 
 // WhenCell returns a cell with a time, which people see relative to now.
 func (a *App) WhenCell(m decide.Millis) view.Cell {

@@ -72,16 +72,15 @@ func FilterFlag(a *App, c *cobra.Command) FilterFlags {
 func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
 	out := history.Filter{Tool: *f["tool"], Task: *f["task"], Role: *f["role"],
 		Reason: reason.Code(*f["reason"])}
-	since, err := a.SinceTime(*f["since"])
+	since, err := a.sinceTime(*f["since"])
 	if err != nil {
 		return out, err
 	}
 	if *f["since"] != "" {
 		out.Period = history.Since(decide.MillisOf(since)).Period
 	}
-	if out.Tool != "" && !slices.Contains(rewrite.Names, out.Tool) {
-		return out, Usage(fmt.Sprintf("%q is not a tool", out.Tool),
-			"one of "+strings.Join(rewrite.Names, ", "))
+	if err := CheckTools(out.Tool); err != nil && out.Tool != "" {
+		return out, err
 	}
 	if err := CheckReason(out.Reason); err != nil {
 		return out, err
@@ -92,7 +91,7 @@ func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
 		}
 	}
 	if chain := *f["chain"]; chain != "" && l != nil {
-		found, err := FindChain(l, chain)
+		found, err := findChain(l, chain)
 		if err != nil {
 			return out, err
 		}
@@ -109,6 +108,17 @@ func (f FilterFlags) Given() string {
 		}
 	}
 	return ""
+}
+
+// CheckTools refuses a name that is no tool's.
+func CheckTools(names ...string) error {
+	for _, name := range names {
+		if !slices.Contains(rewrite.Names, name) {
+			return Usage(fmt.Sprintf("%q is not a tool", name),
+				"one of "+strings.Join(rewrite.Names, ", "))
+		}
+	}
+	return nil
 }
 
 // CheckReason refuses a reason that there is not.
@@ -185,11 +195,11 @@ func FilterWords(f history.Filter) string {
 	return words
 }
 
-// WhenWords say what SinceTime reads.
+// WhenWords say what sinceTime reads.
 const WhenWords = "12h, 7d or 1w ago, 2026-01-31 in UTC, or RFC 3339"
 
-// SinceTime reads how long ago, since which day or which moment; "" is the beginning.
-func (a *App) SinceTime(text string) (time.Time, error) {
+// sinceTime reads how long ago, since which day or which moment; "" is the beginning.
+func (a *App) sinceTime(text string) (time.Time, error) {
 	if text == "" {
 		return time.UnixMilli(0), nil
 	}

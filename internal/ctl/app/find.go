@@ -38,9 +38,9 @@ type UnknownChain string
 
 func (u UnknownChain) Error() string { return fmt.Sprintf("there is no chain %q", string(u)) }
 
-// FindChain finds a chain by the name, as c12, the task or the start of the ID of one of its
+// findChain finds a chain by the name, as c12, the task or the start of the ID of one of its
 // sessions.
-func FindChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
+func findChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
 	chains, err := FindChains(l, name)
 	if err != nil {
 		return ledger.ChainName{}, err
@@ -55,7 +55,7 @@ func FindChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
 // one is the number of a call.
 const leastDigits = 8
 
-// FindChains finds all chains of a task, or else one as FindChain does.
+// FindChains finds all chains of a task, or else one as findChain does.
 func FindChains(l *ledger.Ledger, name string) ([]ledger.ChainName, error) {
 	chains, err := l.FindChains(name)
 	switch {
@@ -107,9 +107,9 @@ func noChainOrTooShort(l *ledger.Ledger, name string) error {
 		"shimctl show lists them; of a session's ID give %d characters at least", ledger.MinPrefix))
 }
 
-// ChainRow finds a chain, as FindChain does.
+// ChainRow finds a chain, as findChain does.
 func (a *App) ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) {
-	found, err := FindChain(l, name)
+	found, err := findChain(l, name)
 	if err != nil {
 		return history.ChainRow{}, err
 	}

@@ -123,14 +123,14 @@ func (a *App) Agreed(does string, c Consent) (bool, error) {
 		return false, Usage("nobody can be asked here, and --yes is not given",
 			"--yes does it unasked, --dry-run shows the changes")
 	}
-	if a.Confirm(does + "?") {
+	if a.confirm(does + "?") {
 		return true, nil
 	}
 	return false, errDeclined
 }
 
-// Confirm asks a person who is there, and reports whether the answer is yes.
-func (a *App) Confirm(question string) bool {
+// confirm asks a person who is there, and reports whether the answer is yes.
+func (a *App) confirm(question string) bool {
 	fmt.Fprint(a.Stderr, a.Stderr.Indented(view.Printable(question)+" [y/N]", 0)+" ")
 	answer, err := bufio.NewReader(a.Stdin).ReadString('\n')
 	if err != nil {

@@ -268,11 +268,11 @@ func Untested(tool, version, path string, now time.Time) string {
 		list.Version())
 }
 
-// A VersionNote is about an installed version of a tool that the shim can do less with.
-type VersionNote struct{ Tool, Says, Fix string }
+// A versionNote is about an installed version of a tool that the shim can do less with.
+type versionNote struct{ Tool, Says, Fix string }
 
 // Versions returns the limits of the installed versions, as calls have shown them.
-func Versions(l *ledger.Ledger) (notes []VersionNote, err error) {
+func Versions(l *ledger.Ledger) (notes []versionNote, err error) {
 	known, err := l.Runtimes()
 	for _, r := range known {
 		if !r.Refuses && !r.Unread || binary.Fingerprint(r.Path) != r.Fingerprint {
@@ -282,7 +282,7 @@ func Versions(l *ledger.Ledger) (notes []VersionNote, err error) {
 		if r.Refuses {
 			does = "fails with the options that the shim adds: its calls run as they were written"
 		}
-		notes = append(notes, VersionNote{r.Tool, strings.TrimSpace(r.Tool+" "+r.Version) + " " +
+		notes = append(notes, versionNote{r.Tool, strings.TrimSpace(r.Tool+" "+r.Version) + " " +
 			does, "use a version that was tried, or update reprise"})
 	}
 	return notes, err

@@ -147,8 +147,7 @@ func (p pruning) carryOut(a *app.App, dry bool) (r PruneReport, err error) {
 func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.Retention, error) {
 	if given.Changed("keep-within") && f.keepWithin <= 0 ||
 		given.Changed("keep-history") && f.keepHistory <= 0 || f.keepLast < 0 {
-		return prune.Retention{}, app.Usage("a limit must be more than zero",
-			durationHint)
+		return prune.Retention{}, app.Usage("a limit must be more than zero", durationHint)
 	}
 	ttl, maxAge := cfg.Longest()
 	p := prune.Retention{TTL: inMillis(ttl), MaxAge: inMillis(maxAge)}

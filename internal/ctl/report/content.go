@@ -134,14 +134,17 @@ func days(s sums) picture {
 	return p
 }
 
+// modes is the key of pictures of calls.
+var modes = []bar{{Name: "fresh", Class: "fresh", Width: 100},
+	{Name: "resumed", Class: "resume", Width: 100}}
+
 // chain draws the calls of the chain, the earliest first.
 func chain(a *app.App, r view.Reporter, s sums) picture {
 	p := picture{Title: "A chain, call by call",
 		About: view.Printable(fmt.Sprintf("Chain c%d, %s, %s in %s.", s.chain.ID,
 			view.ChainName(s.chain.Task, s.chain.Role, s.chain.Cwd, s.chain.Created), s.chain.Tool,
 			a.Tilde(s.chain.Cwd))),
-		Key: []bar{{Name: "fresh", Class: "fresh", Width: 100},
-			{Name: "resumed", Class: "resume", Width: 100}}}
+		Key: modes}
 	for _, i := range slices.Backward(s.calls) {
 		b := bar{Class: "fresh"}
 		if i.Mode.Continues() {
@@ -171,9 +174,7 @@ func classes(managed []history.Slice) picture {
 		all += s.Calls
 	}
 	p := picture{Title: "Where the calls went",
-		About: "By class of reason; shimctl why names the reason of a call.",
-		Key: []bar{{Name: "fresh", Class: "fresh", Width: 100},
-			{Name: "resumed", Class: "resume", Width: 100}}}
+		About: "By class of reason; shimctl why names the reason of a call.", Key: modes}
 	kinds := slices.SortedFunc(maps.Keys(count), func(a, b kind) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a.class, b.class))
 	})

@@ -271,21 +271,17 @@ func (s Saving) Headline() string {
 		view.Amount(a.Unit, a.Instead), unit)
 }
 
-// Basis names the calls that the estimate rests on.
-func (s Saving) Basis() string {
-	if s.FirstOnly {
-		return view.Count(s.Fresh, "first call")
-	}
-	return view.Count(s.Fresh, "fresh call")
-}
-
 // Words names the calls behind the estimate.
 func (s Saving) Words() string {
 	if s.Compared == 0 {
 		return "no similar fresh call ended well"
 	}
+	basis := "fresh call"
+	if s.FirstOnly {
+		basis = "first call"
+	}
 	return fmt.Sprintf("an estimate: %s against %s", view.Count(s.Compared, "resumed call"),
-		s.Basis())
+		view.Count(s.Fresh, basis))
 }
 
 // A Summary is a saving in JSON. Cost and tokens are negative if resuming was dearer.

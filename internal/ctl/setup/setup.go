@@ -74,11 +74,8 @@ const notCovered = "cron, systemd, CI and ssh HOST COMMAND do not read these fil
 	"Open a new terminal, and start editors again."
 
 func runSetup(a *app.App, flags setupFlags) error {
-	for _, tool := range flags.tools {
-		if !slices.Contains(rewrite.Names, tool) {
-			return app.Usage(fmt.Sprintf("%q is not a tool", tool),
-				"one of "+strings.Join(rewrite.Names, ", "))
-		}
+	if err := app.CheckTools(flags.tools...); err != nil {
+		return err
 	}
 	if !filepath.IsAbs(a.Getenv("HOME")) {
 		return app.WithHint(errors.New("find the start files: HOME is not an absolute path"),
@@ -88,7 +85,7 @@ func runSetup(a *app.App, flags setupFlags) error {
 		Changes: []Change{}, Checks: []Check{}}
 	files := StartFiles(a)
 	if !flags.undo {
-		if len(ShimsIn(r.Shims)) == 0 {
+		if len(shimsIn(r.Shims)) == 0 {
 			return app.WithHint(fmt.Errorf("find the shims: there are none in %s", r.Shims),
 				"install them first, with ./install.sh")
 		}

@@ -18,7 +18,7 @@ import (
 // ShimDirectory is where the shims are: beside this program, as a package lays them, or where
 // install.sh puts them.
 func ShimDirectory(a *app.App) string {
-	if path, err := os.Executable(); err == nil && len(ShimsIn(filepath.Dir(path))) > 0 {
+	if path, err := os.Executable(); err == nil && len(shimsIn(filepath.Dir(path))) > 0 {
 		return filepath.Dir(path)
 	}
 	bin, _ := config.BinDir(a.Own)
@@ -38,20 +38,20 @@ func Runnable(path string) bool {
 // hasShim reports whether the tool has a shim in the directory of the shims.
 func hasShim(dir, tool string) bool { return Runnable(filepath.Join(dir, tool)) }
 
-// ShimsIn returns the tools that have a shim in the directory.
-func ShimsIn(dir string) []string {
+// shimsIn returns the tools that have a shim in the directory.
+func shimsIn(dir string) []string {
 	return slices.DeleteFunc(slices.Clone(rewrite.Names), func(tool string) bool {
 		return !hasShim(dir, tool)
 	})
 }
 
 // LacksShim reports whether other tools have a shim, but this one has none.
-func LacksShim(dir, tool string) bool { return !hasShim(dir, tool) && len(ShimsIn(dir)) > 0 }
+func LacksShim(dir, tool string) bool { return !hasShim(dir, tool) && len(shimsIn(dir)) > 0 }
 
 // addShims makes the shims of the tools: links to one that is there, or copies. The marker lists a
 // shim before it is in place, so that install.sh knows it as its own.
 func addShims(dir string, tools []string) error {
-	shim := ShimsIn(dir)[0]
+	shim := shimsIn(dir)[0]
 	path := filepath.Join(dir, shimMarker)
 	marker, err := os.ReadFile(path)
 	if err != nil {

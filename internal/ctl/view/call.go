@@ -19,7 +19,7 @@ func PriceCell(p Sum) Cell {
 	if !p.Known {
 		return UnknownCell()
 	}
-	return Cell{Human: p.Human(), Raw: ExactDollars(p.Nano), Right: true}
+	return Cell{Human: p.Human(), Raw: exactDollars(p.Nano), Right: true}
 }
 
 // DecisionCell returns a cell with the decision on a call, colored by the outcome. A person reads
@@ -99,11 +99,6 @@ func StateCell(s history.SessionRow) Cell {
 		return c.As(Warn)
 	}
 	return c.As(Dim)
-}
-
-// NameCell returns a cell with a name that people know.
-func NameCell(c history.ChainRow) Cell {
-	return TextCell(ChainName(c.Task, c.Role, c.Cwd, c.Created))
 }
 
 func Newest(c history.ChainRow) history.SessionRow {

@@ -97,5 +97,5 @@ func AmountCell(unit string, n Number) Cell {
 	if !n.Known() {
 		return UnknownCell()
 	}
-	return Cell{Human: Amount(unit, n), Raw: PlainAmount(unit, n), Right: true}
+	return Cell{Human: Amount(unit, n), Raw: plainAmount(unit, n), Right: true}
 }

@@ -71,8 +71,8 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%d h %02d m", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// Dollars rounds billionths of a dollar for people. A small amount is never shown as nothing.
-func Dollars(nano int64) string {
+// dollars rounds billionths of a dollar for people. A small amount is never shown as nothing.
+func dollars(nano int64) string {
 	sign, nano := splitSign(nano)
 	d := float64(nano) / 1e9
 	switch {
@@ -88,8 +88,8 @@ func Dollars(nano int64) string {
 	return fmt.Sprintf("%s$%.2f", sign, d)
 }
 
-// ExactDollars writes billionths of a dollar as dollars with all their digits.
-func ExactDollars(nano int64) string {
+// exactDollars writes billionths of a dollar as dollars with all their digits.
+func exactDollars(nano int64) string {
 	sign, nano := splitSign(nano)
 	return fmt.Sprintf("%s%d.%09d", sign, nano/1e9, nano%1e9)
 }
@@ -122,7 +122,7 @@ func inUnit(unit string, n float64) string {
 	case "share":
 		return fmt.Sprintf("%.0f %%", 100*n)
 	case "nano_usd":
-		return Dollars(int64(math.Round(n)))
+		return dollars(int64(math.Round(n)))
 	case "calls":
 		return fmt.Sprintf("%.1f", n)
 	case "ms":
@@ -133,8 +133,8 @@ func inUnit(unit string, n float64) string {
 	return sign + ShortNumber(count)
 }
 
-// PlainAmount writes a known figure for programs.
-func PlainAmount(unit string, n Number) string {
+// plainAmount writes a known figure for programs.
+func plainAmount(unit string, n Number) string {
 	return unsignedZero(plainInUnit(unit, float64(n)))
 }
 
@@ -143,7 +143,7 @@ func plainInUnit(unit string, n float64) string {
 	case "share":
 		return fmt.Sprintf("%.1f%%", 100*n)
 	case "nano_usd":
-		return ExactDollars(int64(math.Round(n)))
+		return exactDollars(int64(math.Round(n)))
 	case "calls":
 		return fmt.Sprintf("%.2f", n)
 	}

@@ -15,11 +15,11 @@ func (s Sum) Human() string {
 	case !s.Known:
 		return NotKnown
 	case s.Most > s.Nano:
-		return "~" + Dollars(s.Nano) + " to " + Dollars(s.Most)
+		return "~" + dollars(s.Nano) + " to " + dollars(s.Most)
 	case s.estimated:
-		return "~" + Dollars(s.Nano)
+		return "~" + dollars(s.Nano)
 	}
-	return Dollars(s.Nano)
+	return dollars(s.Nano)
 }
 
 // A Sum is an amount of money, in nano-dollars.
@@ -52,7 +52,7 @@ func CallCost(t *prices.List, i ledger.Record) Sum {
 	}
 	// A run makes several requests. Which of them had long prompts is not known, only
 	// that none had if all together were short.
-	return ListPrice(p, u, u.Input+u.Cached+u.Write > p.Long.Above)
+	return ListPrice(p, u, u.Prompt() > p.Long.Above)
 }
 
 func ListPrice(p prices.Price, u prices.Usage, maybeLong bool) Sum {
@@ -76,13 +76,10 @@ func (r Reporter) Bill(slices []history.Slice) (b Bill) {
 
 // A Bill adds up what many managed calls cost.
 type Bill struct {
-	Resumed   int64            `json:"resumed" doc:"resumed calls"`
-	Forked    int64            `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
-	Fresh     int64            `json:"fresh" doc:"fresh calls"`
-	Input     int64            `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
-	Cached    int64            `json:"cache_read_tokens" doc:"tokens read from the cache"`
-	Write     int64            `json:"cache_write_tokens" doc:"tokens written to the cache"`
-	Output    int64            `json:"output_tokens" doc:"tokens that the model wrote"`
+	Resumed int64 `json:"resumed" doc:"resumed calls"`
+	Forked  int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	Fresh   int64 `json:"fresh" doc:"fresh calls"`
+	prices.Usage
 	Uncounted int64            `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
 	NotKnown  int64            `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
 	Total     Sum              `json:"-"`
@@ -102,8 +99,7 @@ func (b *Bill) Add(t *prices.List, s history.Slice) {
 	default:
 		return // the caller manages the session
 	}
-	b.Input, b.Cached, b.Write, b.Output = b.Input+s.Input, b.Cached+s.CacheRead,
-		b.Write+s.CacheWrite, b.Output+s.Output
+	b.Usage = b.Usage.Plus(UsageOf(s.Sums))
 	if !s.Counted {
 		b.Uncounted += s.Calls
 	}
@@ -131,8 +127,10 @@ func (b *Bill) Managed() int64 { return b.Resumed + b.Fresh }
 // Priced counts the calls of known cost.
 func (b *Bill) Priced() int64 { return b.Managed() - b.NotKnown }
 
-// Prompt counts the tokens of all kinds that the model was sent.
-func (b *Bill) Prompt() int64 { return b.Input + b.Cached + b.Write }
+// UsageOf returns the tokens of calls.
+func UsageOf(s history.Sums) prices.Usage {
+	return prices.Usage{Input: s.Input, Cached: s.CacheRead, Write: s.CacheWrite, Output: s.Output}
+}
 
 func costOfAll(t *prices.List, s history.Slice) Sum {
 	if s.Priced {
@@ -145,8 +143,7 @@ func costOfAll(t *prices.List, s history.Slice) Sum {
 	if !ok {
 		return Sum{}
 	}
-	return ListPrice(p, prices.Usage{Input: s.Input, Cached: s.CacheRead, Write: s.CacheWrite,
-		Output: s.Output}, s.Long)
+	return ListPrice(p, UsageOf(s.Sums), s.Long)
 }
 
 // ListPrice returns the cost of a slice's calls at list price. It is not known where some of them

@@ -31,7 +31,7 @@ func (r Reporter) Chain(c history.ChainRow) ChainReport {
 	return ChainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task,
 		Role: RoleName(c.Role), Created: c.Created.Time(),
 		Updated: c.Updated.Time(), Calls: c.Calls, Resumed: c.Resumed, Last: r.Call(c.Last),
-		Sessions: Mapped(c.Sessions, SessionJSON)}
+		Sessions: Mapped(c.Sessions, sessionJSON)}
 }
 
 // A SessionReport is a session with the facts that follow from the record.
@@ -43,7 +43,7 @@ type SessionReport struct {
 	LastUsed      time.Time `json:"last_used" doc:"when it was last used"`
 }
 
-func SessionJSON(s history.SessionRow) SessionReport {
+func sessionJSON(s history.SessionRow) SessionReport {
 	return SessionReport{s, s.Context.Used, nonZero(s.Context.Limit), s.Created.Time(),
 		s.LastUsed.Time()}
 }

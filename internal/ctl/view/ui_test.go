@@ -116,7 +116,7 @@ func TestTableForPrograms(t *testing.T) {
 func TestAmounts(t *testing.T) {
 	for nano, want := range map[int64]string{0: "$0", 1: "<$0.0001", 12_345_678: "$0.0123",
 		1_234_567_890: "$1.23", -5_000_000_000: "-$5.00"} {
-		if got := Dollars(nano); got != want {
+		if got := dollars(nano); got != want {
 			t.Errorf("%d: %s, not %s", nano, got, want)
 		}
 	}
@@ -157,7 +157,7 @@ func TestAmounts(t *testing.T) {
 		}
 	}
 	for n, want := range map[Number]string{-1e-17: "0.0%", -0.1: "-10.0%"} {
-		if got := PlainAmount("share", n); got != want {
+		if got := plainAmount("share", n); got != want {
 			t.Errorf("%g: %s, not %s", n, got, want)
 		}
 	}

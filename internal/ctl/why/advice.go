@@ -10,7 +10,6 @@ import (
 	"reprise/config"
 	"reprise/internal/ctl/view"
 	"reprise/rewrite"
-	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/shim"
 )
@@ -42,9 +41,9 @@ type Measures struct {
 	Failed     int // runs
 }
 
-// Advise returns the advice on a decision, without settings that the configuration has by now. A
+// advise returns the advice on a decision, without settings that the configuration has by now. A
 // resumed call needs no advice.
-func Advise(cfg config.Config, d Case) view.AdviceReport {
+func advise(cfg config.Config, d Case) view.AdviceReport {
 	report := view.AdviceFor(d.Reason, d.Chain, d.Before)
 	if d.Continues {
 		report.Advice = ""
@@ -103,7 +102,7 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 
 // nextFresh returns why a call that continues the first one of its job is fresh, "" if it is not.
 func nextFresh(cfg config.Config, d Case) reason.Code {
-	switch policy := RulePolicy(cfg, d.Rule); {
+	switch policy := rulePolicy(cfg, d.Rule); {
 	case d.End != "":
 		return d.End
 	case d.Task == "" && policy.Unnamed == config.UnnamedOff:
@@ -116,21 +115,14 @@ func nextFresh(cfg config.Config, d Case) reason.Code {
 	return ""
 }
 
-// isNamed reports whether a role has a name, and not only that of a text.
-func isNamed(role string) bool {
-	return role != "" &&
-		!strings.HasPrefix(role, prompt.RoleTextMark)
-}
-
 // dropMade takes a setting out of a report that holds for the call's rule by now, and the command
 // that cannot make it because the rule has a separate policy.
 func dropMade(report *view.AdviceReport, cfg config.Config, d Case) {
 	set := func(key string) bool {
-		return strings.HasPrefix(report.Command,
-			"shimctl config set "+key)
+		return strings.HasPrefix(report.Command, "shimctl config set "+key)
 	}
 	ruled := cfg
-	ruled.Policy = RulePolicy(cfg, d.Rule)
+	ruled.Policy = rulePolicy(cfg, d.Rule)
 	key, value, _ := strings.Cut(report.Setting, " = ")
 	if has, known := ruled.Value(key); known && has == value {
 		if d.Made {
@@ -149,7 +141,7 @@ func dropMade(report *view.AdviceReport, cfg config.Config, d Case) {
 // limit has been raised since. known is false if the call's reason is no such limit, or if the
 // compared figures are not known.
 func limitSetting(cfg config.Config, d Case) (setting string, raised, known bool) {
-	policy := RulePolicy(cfg, d.Rule)
+	policy := rulePolicy(cfg, d.Rule)
 	longer := func(key string, since, limit time.Duration) (string, bool, bool) {
 		if limit > since {
 			return "", since >= 0, true // before the session's last use the clock was set back

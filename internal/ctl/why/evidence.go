@@ -109,8 +109,7 @@ func evidence(a *app.App, i ledger.Record, f whyFacts) statement {
 		}
 	}
 	if i.Mode.Continues() {
-		s.say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes,
-			i.WholeReason))
+		s.say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes, i.WholeReason))
 	}
 	return s
 }
@@ -188,9 +187,9 @@ func endedSo(why reason.Code, i ledger.Record) bool {
 	return end != "" && (end == why || end == reason.PreviousFailed && why == reason.SessionDead)
 }
 
-// EndedSo returns the latest call of a chain with an end that is behind a reason, 0 if there is
+// latestEnded returns the latest call of a chain with an end that is behind a reason, 0 if there is
 // none.
-func EndedSo(l *ledger.Ledger, chain int64, why reason.Code) (call int64, err error) {
+func latestEnded(l *ledger.Ledger, chain int64, why reason.Code) (call int64, err error) {
 	calls, err := history.LatestCalls(l, history.Query{Filter: history.Filter{Chain: chain}})
 	for _, c := range calls {
 		if endedSo(why, c) {
@@ -238,7 +237,7 @@ func (f whyFacts) measured(i ledger.Record) Measures {
 // limits compares a call with the session that it would have resumed, by the present limits.
 func (s *statement) limits(a *app.App, i ledger.Record, f whyFacts) {
 	cfg := a.Configured()
-	policy, m := RulePolicy(cfg, i.Rule), f.measured(i)
+	policy, m := rulePolicy(cfg, i.Rule), f.measured(i)
 	switch i.Reason {
 	case reason.Idle:
 		if m.Idle >= 0 { // it has not been used since

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +19,8 @@ import (
 
 // explainPlan explains the plan of the shim for a call.
 func explainPlan(a *app.App, call []string, asJSON bool) error {
-	if !slices.Contains(rewrite.Names, call[0]) {
-		return app.Usage(fmt.Sprintf("%q is not a tool", call[0]),
-			"one of "+strings.Join(rewrite.Names, ", "))
+	if err := app.CheckTools(call[0]); err != nil {
+		return err
 	}
 	env := a.ShimEnv()
 	env.Args, env.Stdin = call, a.Stdin
@@ -213,7 +211,7 @@ func planDecided(a *app.App, e shim.Explanation) Case {
 	}
 	if l, err := a.OpenLedger(); err == nil {
 		defer l.Close()
-		d.Before, _ = EndedSo(l, e.Chain, e.Reason) // without it there is no command
+		d.Before, _ = latestEnded(l, e.Chain, e.Reason) // without it there is no command
 	}
 	return d
 }
@@ -227,7 +225,7 @@ func planJSON(a *app.App, call []string, e shim.Explanation) PlanReport {
 		PromptBytes: e.PromptIn,
 		Shared:      e.Shared, Unshared: e.Unshared, Terminal: e.Terminal, Other: e.Other,
 		Compared: e.Nearest, For: e.Evidence.Sentences(), Against: e.Against}
-	r.AdviceReport = Advise(a.Configured(), planDecided(a, e))
+	r.AdviceReport = advise(a.Configured(), planDecided(a, e))
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
 	}

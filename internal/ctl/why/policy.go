@@ -39,9 +39,9 @@ func contextWindow(c rewrite.Context, model string) (tokens int64, why string) {
 // SessionModel returns the model that a session runs with, "" if not known.
 func SessionModel(s history.SessionRow) string { return cmp.Or(s.Answered, s.Model) }
 
-// RulePolicy returns the policy of a rule of the user's, and otherwise that of the file: no preset
+// rulePolicy returns the policy of a rule of the user's, and otherwise that of the file: no preset
 // has one of its own.
-func RulePolicy(c config.Config, rule string) config.Policy {
+func rulePolicy(c config.Config, rule string) config.Policy {
 	for _, r := range c.Rules {
 		if r.Name == rule {
 			return r.Policy

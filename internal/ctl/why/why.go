@@ -18,6 +18,7 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/history"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 
 	"github.com/spf13/cobra"
@@ -150,7 +151,7 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 // newWhy returns a report with the facts of all calls that have this reason.
 func newWhy(cfg config.Config, d Case) *Report {
 	return &Report{Schema: "shimctl.why/1", Reason: d.Reason, Evidence: []string{},
-		AdviceReport: Advise(cfg, d)}
+		AdviceReport: advise(cfg, d)}
 }
 
 // paragraph returns the whole explanation; the decision comes first.
@@ -227,7 +228,7 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Record) (*Repo
 		return nil, err
 	}
 	cfg := a.Configured()
-	policy := RulePolicy(cfg, i.Rule)
+	policy := rulePolicy(cfg, i.Rule)
 	d := facts.made(i)
 	if d.HeldOut, err = heldOut(l, i, 1-policy.Rollout); err != nil {
 		return nil, err
@@ -236,7 +237,7 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Record) (*Repo
 	// the detail names the end of the session
 	if d.Reason == reason.SessionDead && i.FellBack == "" && i.Detail != "" {
 		d.Reason = i.Detail
-		w.AdviceReport = Advise(cfg, d)
+		w.AdviceReport = advise(cfg, d)
 		w.Meaning = view.MeaningOf(i.Reason)
 	}
 	call, said := r.Call(i), evidence(a, i, facts)
@@ -309,8 +310,8 @@ func decided(a *app.App, i ledger.Record, f whyFacts) string {
 	if f.chain.Task != "" {
 		chain += fmt.Sprintf(", task %s", f.chain.Task)
 	}
-	if isNamed(f.chain.Role) {
-		chain += fmt.Sprintf(", role %s", f.chain.Role)
+	if role := f.chain.Role; role != "" && !strings.HasPrefix(role, prompt.RoleTextMark) {
+		chain += ", role " + role
 	}
 	switch {
 	case i.FellBack != "":

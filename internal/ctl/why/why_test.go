@@ -163,49 +163,49 @@ func TestWindowWords(t *testing.T) {
 // cannot change a rule.
 func TestAdviceThatIsTaken(t *testing.T) {
 	before := config.Default()
-	if got := Advise(before, Case{Reason: reason.Leased}); got.Command !=
+	if got := advise(before, Case{Reason: reason.Leased}); got.Command !=
 		"shimctl config set busy wait" {
 		t.Errorf("%+v", got)
 	}
 	taken := before
 	taken.Busy = config.BusyWait
-	if got := Advise(taken, Case{Reason: reason.Leased, Made: true}); got.Command != "" ||
+	if got := advise(taken, Case{Reason: reason.Leased, Made: true}); got.Command != "" ||
 		got.Setting != "" || !strings.HasSuffix(got.Advice,
 		`. The configuration has busy = "wait" now`) {
 		t.Errorf("taken: %+v", got)
 	}
-	if got := Advise(taken, Case{Reason: reason.Leased}); got.Command != "" ||
+	if got := advise(taken, Case{Reason: reason.Leased}); got.Command != "" ||
 		strings.Contains(got.Advice, "configuration") {
 		t.Errorf("taken, without a call: %+v", got)
 	}
 	ruled := before
 	ruled.Rules = []config.Rule{{Name: "a", Policy: before.Policy}}
 	ruled.Rules[0].TTL = 1
-	if got := Advise(ruled, Case{Reason: reason.Idle, Rule: "a",
+	if got := advise(ruled, Case{Reason: reason.Idle, Rule: "a",
 		Measures: Measures{HasSession: true, Idle: 1}}); got.Command != "" ||
 		got.Setting != `ttl = "1h"` {
 		t.Errorf("of a rule: %+v", got)
 	}
-	if got := Advise(ruled, Case{Reason: reason.Leased, Rule: "a"}); got.Command !=
+	if got := advise(ruled, Case{Reason: reason.Leased, Rule: "a"}); got.Command !=
 		"shimctl config set busy wait" {
 		t.Errorf("of a key that no rule has: %+v", got)
 	}
-	if got := Advise(before, Case{Reason: reason.Never, Rule: "ralph"}); got.Command !=
+	if got := advise(before, Case{Reason: reason.Never, Rule: "ralph"}); got.Command !=
 		"shimctl config set presets_off ralph" {
 		t.Errorf("of a preset: %+v", got)
 	}
-	if got := Advise(before, Case{Reason: reason.Identical,
+	if got := advise(before, Case{Reason: reason.Identical,
 		Continues: true}); got.Advice+got.Command+got.Setting != "" {
 		t.Errorf("of a resumed call: %+v", got)
 	}
 	for rule, want := range map[string]bool{"": false, "a": true} {
-		got := Advise(before, Case{Reason: reason.NoEvidence, Rule: rule, Made: true})
+		got := advise(before, Case{Reason: reason.NoEvidence, Rule: rule, Made: true})
 		if strings.Contains(got.Advice, "strict") != want || got.Command == "" {
 			t.Errorf("of rule %q: %+v", rule, got)
 		}
 	}
 	for _, row := range reason.Table {
-		if got := Advise(before, Case{Reason: row.Code, Task: "t", Chain: 1}); strings.Contains(
+		if got := advise(before, Case{Reason: row.Code, Task: "t", Chain: 1}); strings.Contains(
 			got.Command, "REPRISE_TASK") {
 			t.Errorf("%s of a task that has a name: %s", row.Code, got.Command)
 		}

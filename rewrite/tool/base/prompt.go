@@ -42,7 +42,7 @@ func PlacePrompt(p *rewrite.Plan, c rewrite.CommandLine, t rewrite.Target, optio
 		replacePrompt(p, c.PromptArgs, option):
 		p.HasStdin = c.Stdin == rewrite.StdinAppended && !c.Silent // stdin was empty
 	default:
-		p.Args = RemovePrompt(p.Args, c.PromptArgs)
+		p.Args = removePrompt(p.Args, c.PromptArgs)
 		p.Stdin, p.HasStdin = p.Prompt, true
 	}
 }
@@ -59,7 +59,7 @@ func replacePrompt(p *rewrite.Plan, places []rewrite.Span, option string) bool {
 	case single && attached && strings.HasPrefix(name, "--"):
 		p.Args[place.At] = name + "=" + p.Prompt
 	case option != "":
-		p.Args = slices.Insert(RemovePrompt(p.Args, places), place.At, option+"="+p.Prompt)
+		p.Args = slices.Insert(removePrompt(p.Args, places), place.At, option+"="+p.Prompt)
 	default:
 		return false
 	}
@@ -79,9 +79,9 @@ func AsAsked(p *rewrite.Plan, event []byte) []byte {
 	return bytes.Replace(event, jsonline.RawString(p.Prompt), jsonline.RawString(p.Asked), 1)
 }
 
-// RemovePrompt removes the caller's prompt from a command line. In a cluster of letters only the
+// removePrompt removes the caller's prompt from a command line. In a cluster of letters only the
 // last one is the prompt's.
-func RemovePrompt(args []string, prompt []rewrite.Span) []string {
+func removePrompt(args []string, prompt []rewrite.Span) []string {
 	prompt = slices.SortedFunc(slices.Values(prompt), func(a, b rewrite.Span) int {
 		return a.At - b.At
 	})
