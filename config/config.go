@@ -58,7 +58,7 @@ type Tool struct {
 	UnsetEnv []string // variables that are removed for a managed run
 }
 
-// Prune is what shimctl prune keeps.
+// Prune selects the sessions that shimctl prune keeps.
 type Prune struct {
 	Auto       PruneAuto
 	KeepWithin time.Duration // sessions used within this time

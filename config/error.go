@@ -9,7 +9,7 @@ type Error struct {
 	Line    int    // 0 if it is not known
 	Key     string // can be empty: the mistake is one of syntax
 	Problem string
-	Hint    string // what to do about it; can be empty
+	Hint    string // a remedy; can be empty
 }
 
 func (e *Error) Error() string { return e.Place() + ": " + e.Problem }

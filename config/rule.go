@@ -24,7 +24,7 @@ type Rule struct {
 
 	tools      []string
 	cwd        *pattern
-	cwdEnd     string // what follows the last wildcard of cwd
+	cwdEnd     string // the text behind the last wildcard of cwd
 	env        []variable
 	argv       []*pattern
 	starts     []string

@@ -17,7 +17,7 @@ type form struct {
 
 var listForm = form{kind: "string", many: true}
 
-// durationPattern matches what ParseDuration reads, and more.
+// durationPattern matches the durations that ParseDuration reads, and more.
 const durationPattern = `^\+?(\d*\.?\d+\.?(ns|us|µs|μs|ms|s|m|h|d|w))+$`
 
 type object = map[string]any

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPure keeps these packages, the decision, the matching of rules and what can be pruned free of
-// I/O and clocks.
+// The packages of rewrite, the decision, the matching of rules and the choice of sessions to prune
+// use no I/O and no clocks.
 func TestPure(t *testing.T) {
 	forbidden := []string{"os", "time", "net", "syscall", "io/ioutil", "os/exec", "math/rand",
 		"math/rand/v2", "database/sql"}

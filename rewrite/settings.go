@@ -196,7 +196,7 @@ const (
 )
 
 // JSONSettings returns the setting that a text is and, if it is a JSON object, one for each of its
-// members: what differs can then be named.
+// members: a difference can then be named.
 func JSONSettings(name, text string) []Setting {
 	settings := []Setting{{Name: name, Value: text}}
 	var members map[string]json.RawMessage

@@ -14,7 +14,7 @@ import (
 type Tool interface {
 	// Descriptor returns the facts about the tool as data. Callers must not change it.
 	Descriptor() *Descriptor
-	// Parse reads a command line and decides what kind of call it is. It never fails: a command
+	// Parse reads a command line and decides which kind of call it is. It never fails: a command
 	// line that it cannot read is passed through with a reason.
 	Parse(Input) CommandLine
 	// HelpArgs returns the arguments that make the tool print the help of the headless mode.
@@ -41,8 +41,8 @@ type Tool interface {
 	// one. It returns "" if there is none, or the tool cannot copy a session.
 	ForkPoint(tail []byte) (message string)
 	// CopySession returns a copy of a session's file, for a tool that makes no copies itself: the
-	// base name, and what to write to it. From and to are the session's ID and the copy's, at is
-	// the time in ISO 8601, in UTC. It fails for a file of any other shape than expected.
+	// base name, and the text to write to it. From and to are the session's ID and the copy's, at
+	// is the time in ISO 8601, in UTC. It fails for a file of any other shape than expected.
 	CopySession(from, to, at string, file []byte) (name string, copied []byte, err error)
 	// ValidID reports whether id has the form of this tool's session IDs.
 	ValidID(id string) bool
@@ -171,7 +171,7 @@ type CommandLine struct {
 	AddAt     int
 	FormatArg Span // place of the caller's output format in Args
 
-	// Own is what only the tool's own package reads, a value of a type of that package.
+	// Own is a value for the tool's own package, of a type of that package.
 	Own any
 }
 

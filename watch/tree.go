@@ -130,7 +130,7 @@ func (w *Watcher) enter(t *tree, dir string) {
 }
 
 // walk visits a directory: first the directory itself, then the tree's files in it, then the
-// subdirectories. It skips what cannot be read.
+// subdirectories. It skips unreadable files.
 func (t *tree) walk(dir string, enter func(string), see func(string, fs.FileInfo)) {
 	// Only a directory is opened: a pipe would block.
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {

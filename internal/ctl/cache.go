@@ -16,7 +16,7 @@ import (
 var idleNames = map[history.Idle]string{history.Briefly: "under 5 min",
 	history.Within: "5 to 60 min", history.Longer: "over 60 min"}
 
-// printCache prints what resumed calls found in the provider's cache.
+// printCache prints the shares of resumed calls that came from the provider's cache.
 func printCache(a *app.App, rows []history.CacheRow) {
 	if len(rows) == 0 {
 		return
@@ -58,7 +58,7 @@ func cacheJSON(rows []history.CacheRow) []cacheReport {
 const minMissed = 3
 
 // cacheWarnings returns warnings on resumed calls that keep missing the provider's cache, and on
-// what asking for an hour would have saved.
+// savings that asking for an hour would have brought.
 func cacheWarnings(rows []history.CacheRow, hour []history.HourRow) (warnings []warning) {
 	for _, r := range hour {
 		if says := why.MissedWords(r); says != "" {

@@ -127,8 +127,8 @@ func completeKey(_ *cobra.Command, args []string, _ string) (keys []string,
 	return keys, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// configSet sets a key, without words takes it out. Whoever names the value to a program has
-// decided: only a person is asked.
+// configSet sets a key, without words takes it out. Only a person is asked: a program that names
+// the value has decided.
 func configSet(a *app.App, key string, words []string, agreed app.Consent) error {
 	edit, err := textfile.Config(a)
 	switch {

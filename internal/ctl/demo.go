@@ -182,7 +182,7 @@ func showDemo(a *app.App, job demo.Setup, without, with demo.Played) error {
 	return errors.Join(showSaving(a, with), resumed)
 }
 
-// showSaving prints what status says of the job.
+// showSaving prints the saving of the job, as status does.
 func showSaving(a *app.App, with demo.Played) error {
 	open := func() (*ledger.Ledger, error) { return ledger.OpenExisting(with.Ledger) }
 	return a.WithCalls(open, func(l *ledger.Ledger, r view.Reporter) error {

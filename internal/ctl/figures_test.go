@@ -17,7 +17,7 @@ import (
 	"reprise/test/sample"
 )
 
-// Whatever command shows a figure, it is the same: of calls whose tool reports the cost, and of
+// All commands show the same figures: of calls whose tool reports the cost, and of
 // others that are priced by the list.
 func TestFiguresAgree(t *testing.T) {
 	for _, control := range []bool{false, true} {

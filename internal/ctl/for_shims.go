@@ -61,7 +61,7 @@ func complete(a *app.App, left []byte) error {
 	return nil
 }
 
-// removeStale removes what processes that were killed have left.
+// removeStale removes the files of processes that were killed.
 func removeStale(dir string) {
 	paths, _ := filepath.Glob(filepath.Join(dir, shim.UnfinishedFiles))
 	for _, path := range paths {

@@ -219,7 +219,7 @@ func groupRow(key view.Cell, g billedGroup) []view.Cell {
 		tokens(g.Input), tokens(g.CacheRead), tokens(g.CacheWrite), tokens(g.Output)}
 }
 
-// printEstimate prints what resumed calls are compared with. A row says of how many calls it is.
+// printEstimate prints the figures that resumed calls are compared with, and the numbers of calls.
 func printEstimate(a *app.App, s saving.Saving) {
 	if s.Compared == 0 {
 		return

@@ -48,7 +48,7 @@ const (
 	maxChains       = 50
 )
 
-// An overview holds what status shows.
+// An overview holds the figures and lists of status.
 type overview struct {
 	bill  view.Bill     // of the last days
 	saved saving.Saving // of the last days
@@ -212,7 +212,7 @@ func printStatus(a *app.App, o overview) {
 
 func (o overview) headline() string { return o.span + ": " + o.saved.Headline() }
 
-// costWords says what the calls cost, "" if that is not known.
+// costWords returns the cost of the calls in words, "" if it is not known.
 func (o overview) costWords() string {
 	b := &o.bill
 	if !b.Total.Known {

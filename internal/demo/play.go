@@ -70,7 +70,7 @@ func (p Played) Total() (t Step) {
 }
 
 // Resumed returns an error unless each call of the second round went on with the session of its
-// role, as the model saw it. A job without the shims is what it is compared with.
+// role in the model's view. It compares with a job without the shims.
 func (p Played) Resumed(without Played) error {
 	for i, c := range p.Calls {
 		before := slices.IndexFunc(p.Calls[:i], func(s Step) bool { return s.Role == c.Role })

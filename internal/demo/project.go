@@ -45,7 +45,7 @@ func WriteProject(dir string) error {
 	return nil
 }
 
-// brief returns what both roles are sent each time: the task and the standards.
+// brief returns the text that both roles are sent each time: the task and the standards.
 func brief(opening string, rounds int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n# Task: close the store without losing errors\n\n## Specification\n\n",

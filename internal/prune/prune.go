@@ -70,7 +70,7 @@ const (
 	Chosen  Reason = "chosen"     // the chain was named
 )
 
-// A Verdict says whether a session is kept, and why.
+// A Verdict is the decision to keep or remove a session, with the reasons.
 type Verdict struct {
 	ledger.SessionFile
 	Remove  bool

@@ -110,7 +110,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// Whatever the facts, a session that must stay stays.
+// A session that must stay stays, with any other facts.
 func TestNothingInUseIsRemoved(t *testing.T) {
 	for bits := range 1 << 6 {
 		has := func(n int) bool { return bits&(1<<n) != 0 }

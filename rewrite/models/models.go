@@ -7,8 +7,8 @@ import "strings"
 // longContext is claude's mark of a model that is used with a long context window.
 const longContext = "[1m]"
 
-// Name returns a model's name without what providers and tools add to it: the provider, the date of
-// the snapshot, claude's mark of a long context.
+// Name returns a model's name without the additions of providers and tools: the provider, the date
+// of the snapshot, claude's mark of a long context.
 func Name(model string) string {
 	name := strings.TrimSuffix(strings.ToLower(model), longContext)
 	if provider, rest, ok := strings.Cut(name, "/"); ok && provider != "" &&

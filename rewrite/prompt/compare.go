@@ -156,7 +156,7 @@ func (p *Prompt) replaces(base Footprint, m matched) bool {
 }
 
 // revises reports whether the prompt has all of the first prompt that the session was sent, in
-// order, so that only what later rounds added to it is replaced.
+// order, so that only additions of later rounds are replaced.
 func (p *Prompt) revises(sent Sent, c *Continuity) bool {
 	root := Footprint{Blocks: sent.Root, Opening: 1}
 	m := p.match(root)

@@ -14,7 +14,7 @@ import (
 // a delta.
 const ShortPromptBytes = 2 << 10
 
-// The limits beyond which a delta is not worth the risk, from DESIGN.
+// The limits beyond which a delta is not worth the risk.
 const (
 	worthNum = 2 // a delta longer than 2/3 of the prompt is not sent
 	worthDen = 3
@@ -111,7 +111,7 @@ func countNames(parts []Part) map[Digest]int {
 	return count
 }
 
-// newTurn returns what follows the session's newest answer in a conversation, unchanged.
+// newTurn returns the text behind the session's newest answer in a conversation, unchanged.
 func (p *Prompt) newTurn(c Continuity) (string, reason.Code) {
 	lines := p.lines
 	if c.turn == 0 {

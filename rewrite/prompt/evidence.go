@@ -35,7 +35,7 @@ type Evidence struct {
 	Log bool
 
 	alone  bool // the answer stands on lines of its own
-	goesOn bool // a conversation had begun before: whoever speaks in it can ask for anything
+	goesOn bool // a conversation had begun before: its speakers can ask for anything
 	prompt *Prompt
 	added  []int         // the lines that the session was not sent
 	new    []*promptLine // of these, those that are not the answer

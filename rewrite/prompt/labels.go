@@ -299,7 +299,7 @@ func isNameRune(r rune) bool {
 }
 
 // readLabel parses a line as the start of a turn under any name, or as a label or heading over
-// something else. label is the name, text what follows it.
+// something else. label is the name, text the rest.
 func readLabel(line string) (who speaker, label, text string) {
 	if who, text = opensTurn(line); who != noTurn {
 		label, _, _ = strings.Cut(line, text)
@@ -457,7 +457,7 @@ func isName(text string) bool {
 var shownWords = wordSet{words: "answer attempt output response reply draft result completion " +
 	"solution summary submission patch diff"}
 
-// labelKind returns what a label introduces: an everyday line, or otherwise.
+// labelKind returns the speaker that a label introduces: an everyday line, or otherwise.
 func labelKind(label string, otherwise speaker) speaker {
 	words := strings.FieldsFunc(strings.ToLower(label), func(r rune) bool {
 		return !unicode.IsLetter(r)
@@ -472,7 +472,7 @@ func labelKind(label string, otherwise speaker) speaker {
 	return otherwise
 }
 
-// normalLabel returns a label without what changes from turn to turn.
+// normalLabel returns a label without numbers and signs, which change from turn to turn.
 func normalLabel(label string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(label), func(r rune) bool {
 		return !unicode.IsLetter(r)

@@ -194,12 +194,7 @@ type lineRange struct{ from, to int } // lines
 func (s lineRange) has(i int) bool { return i >= s.from && i < s.to }
 
 func (h *history) isAnswer(i int) bool {
-	for _, s := range h.spans {
-		if s.has(i) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.spans, func(s lineRange) bool { return s.has(i) })
 }
 
 // newLines returns the indexes of the lines that are not those of the base.

@@ -21,7 +21,7 @@ import (
 // Kinds:
 //
 //	past    it says how the session's last run turned out: the only words that count for a resume
-//	rejected  it is a name over what was rejected
+//	rejected  it is a name over a rejected text
 //	role    it assigns a role
 //	clean   it asks for a new start
 //	closed  it says that the work is gone or over; work that stands disproves it

@@ -118,7 +118,7 @@ const (
 	Pruned          Code = "pruned"
 )
 
-// What failed: why a run failed, after which the source of a copy is continued unless it is
+// The reasons for a run to fail, after which the source of a copy is continued unless it is
 // Unexplained, and why a session is not copied.
 const (
 	TurnLimit     Code = "turn_limit" // the session stays usable

@@ -12,10 +12,10 @@ type Class string
 const (
 	ClassContinues         Class = "continues"           // it continues a session
 	ClassNothingBefore     Class = "nothing_before"      // there was nothing to continue
-	ClassNotEnoughEvidence Class = "not_enough_evidence" // what the prompt shows does not suffice
+	ClassNotEnoughEvidence Class = "not_enough_evidence" // the prompt shows too little
 	// the caller or the configuration wants it so
 	ClassYourWish Class = "your_wish"
-	ClassSettings Class = "settings" // what shapes a run is not as it was
+	ClassSettings Class = "settings" // a setting or file that shapes a run has changed
 	// the directory is not as the session left it
 	ClassCheckout    Class = "checkout"
 	ClassAge         Class = "age"          // the session is too old or too full
@@ -44,13 +44,13 @@ func (c Code) MissesNothing() bool { return c.Class() == ClassNotAJob || c == Ca
 const NameTask = `REPRISE_TASK="<name of this job>" yourscript`
 
 // An Explanation explains a reason. In the command {chain} stands for the number of the call's
-// chain, {before} for that of the call that ended the session badly. Typed as it is, a command does
-// what the advice says, which holds for the calls after it.
+// chain, {before} for the number of the call that ended the session badly. Typed as it is, a
+// command follows the advice, which holds for the calls after it.
 type Explanation struct {
 	Code    Code
 	Class   Class
 	Meaning string
-	Advice  string // what would change the decision; "" if nothing needs to
+	Advice  string // a way to another decision; "" if none is needed
 	Setting string // a line of the configuration file that does so, "" if none does
 	// a command that does so, or shows the subject of the advice; "" if the setting does, or
 	// nothing
@@ -355,7 +355,7 @@ var Refusals = []Explanation{
 		Setting: `prune.keep_within = "30d"`},
 }
 
-// Failures say what made a run fail, or kept a session from being copied.
+// Failures are the reasons for a run to fail, or for a session not to be copied.
 var Failures = []Explanation{
 	{Code: TurnLimit, Meaning: "the last run reached the limit of turns; a named call resumes it"},
 	{Code: RateLimited, Meaning: "a limit of the account ended it"},

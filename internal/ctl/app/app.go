@@ -38,7 +38,7 @@ const (
 	ExitFailed   = 1
 	exitUsage    = 2
 	exitFindings = 3
-	// A shell's own for what Ctrl-C ended.
+	// A shell's own for a program that Ctrl-C ended.
 	exitInterrupted = 128 + int(syscall.SIGINT)
 )
 
@@ -52,7 +52,7 @@ type App struct {
 	Now            time.Time
 }
 
-// A hinted is an error with a hint on what can be done.
+// A hinted is an error with a remedy.
 type hinted struct {
 	error
 	hint  string
@@ -61,10 +61,10 @@ type hinted struct {
 
 func (e hinted) Unwrap() error { return e.error }
 
-// Usage returns a mistake in the command line, with what to write instead.
+// Usage returns a mistake in the command line, with a form to write instead.
 func Usage(problem, hint string) error { return hinted{errors.New(problem), hint, true} }
 
-// WithHint returns an error with what can be done about it.
+// WithHint returns an error with a remedy.
 func WithHint(err error, hint string) error { return hinted{err, hint, false} }
 
 // IsUsage reports whether an error is a mistake in the command line.

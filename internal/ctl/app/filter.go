@@ -26,7 +26,7 @@ type FilterFlags map[string]*string
 // filters are these flags.
 var filters = []struct {
 	name, usage string
-	values      []string // what completes it
+	values      []string // completions
 }{
 	{"since", "only calls since `WHEN`: " + WhenWords, nil},
 	{"tool", "only calls of this `TOOL`", rewrite.Names},
@@ -195,7 +195,7 @@ func FilterWords(f history.Filter) string {
 	return words
 }
 
-// WhenWords say what sinceTime reads.
+// WhenWords are the forms of time that sinceTime reads.
 const WhenWords = "12h, 7d or 1w ago, 2026-01-31 in UTC, or RFC 3339"
 
 // sinceTime reads how long ago, since which day or which moment; "" is the beginning.

@@ -85,7 +85,7 @@ func FirstChanged(c *cobra.Command, flags ...string) string {
 	return ""
 }
 
-// OneArgument is for commands that take exactly one; what names it.
+// OneArgument is for commands that take exactly one argument, named by what.
 func OneArgument(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -95,7 +95,7 @@ func OneArgument(what string) cobra.PositionalArgs {
 	}
 }
 
-// A Consent says whether a command that writes can do so. With JSON nobody is asked.
+// A Consent is a permission to write. With JSON nobody is asked.
 type Consent struct{ Dry, Yes, JSON bool }
 
 // AddFlags adds --dry-run and --yes to a command.

@@ -92,7 +92,7 @@ func (a *App) Configured() config.Config {
 	return c
 }
 
-// Configuration returns the configuration, and why no call is managed, if so.
+// Configuration returns the configuration, and the reason why no call is managed, "" if calls are.
 func (a *App) Configuration() (c config.Config, wrong string) {
 	c, err := a.Config()
 	if err != nil {
@@ -130,7 +130,7 @@ func (a *App) LoadPrices() (*prices.List, error) {
 const PriceForm = "[[price]] with model, input, cached, write and output, in dollars per " +
 	"million tokens"
 
-// MissingPrice says what to do for a model that the price lists do not have.
+// MissingPrice returns the remedy for a model without a list price.
 func (a *App) MissingPrice(model string) string {
 	path, _ := config.PricesFile(a.Own) // it was read
 	return fmt.Sprintf("no list price of %s is known; %s can hold it: %s", model, a.Tilde(path),

@@ -111,7 +111,7 @@ func brief(checks []setup.Check) []setup.Check {
 			", ")+"; shimctl doctor --all shows each")})
 }
 
-// A machine is what most checks look at.
+// A machine has the facts that most checks look at.
 type machine struct {
 	config     config.Config
 	configured []setup.Check  // the mistakes, or that there are none
@@ -351,13 +351,12 @@ func checkLedger(a *app.App) setup.Check {
 	return setup.OK(name, a.Tilde(path))
 }
 
-// inPart is the damage of a ledger that can be opened: what else is in it can be used.
+// inPart is the damage of a ledger that can be opened: its other parts can be used.
 type inPart struct{ error }
 
 func (e inPart) Unwrap() error { return e.error }
 
-// tryLedger opens or creates the ledger, checks it and writes to it. Whoever can read it can still
-// do so.
+// tryLedger opens or creates the ledger, checks it and writes to it. It leaves the permissions.
 func tryLedger(path string) error {
 	l, err := ledger.OpenExisting(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,7 @@ import (
 	"reprise/ledger"
 )
 
-// A fixing is what doctor --fix is asked for.
+// A fixing is the request of doctor --fix.
 type fixing struct {
 	wanted  bool
 	consent app.Consent

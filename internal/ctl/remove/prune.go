@@ -326,7 +326,7 @@ func printPruneSum(a *app.App, r PruneReport) {
 	a.Stdout.Sentences("SUM", view.Plain, sum...)
 }
 
-// A PruneReport is what prune prints as JSON.
+// A PruneReport is the JSON of prune.
 type PruneReport struct {
 	Schema   string          `json:"schema" doc:"name of this schema"`
 	DryRun   bool            `json:"dry_run" doc:"whether this was a dry run; then removed means to be removed"`

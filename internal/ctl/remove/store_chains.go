@@ -52,7 +52,7 @@ func openStored(a *app.App, l *ledger.Ledger, c ledger.ChainName) (*storedChain,
 			"REPRISE_STORE=off changes this machine only")
 }
 
-// onlyHere returns an error of the store, with what can be done without it.
+// onlyHere returns an error of the store, with a command that works without it.
 func onlyHere(failure error) error {
 	return app.WithHint(failure, app.HintFor(
 		failure)+"; REPRISE_STORE=off changes this machine only")

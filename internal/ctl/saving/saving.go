@@ -18,7 +18,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Saving is what resuming saved in some calls.
+// A Saving is the saving by resumes in some calls.
 type Saving struct {
 	Calls, Resumed int64 // managed calls
 	// of prompts of resumed calls that were not sent, since the sessions held them
@@ -38,7 +38,7 @@ type Amount struct {
 	Calls          int64       // compared resumed calls that have the figure
 	Resumed, Fresh view.Number // means
 	Saved          view.Number // negative if it was more
-	Instead        view.Number // what all calls would have used without resuming
+	Instead        view.Number // of all calls, without resuming
 }
 
 // A Figure is one of the two figures that are compared.
@@ -60,7 +60,7 @@ var (
 // A Pricer returns the cost of a slice's calls at list price.
 type Pricer func(history.Slice) (nano int64, ok bool)
 
-// A like is what calls must have in common to be compared.
+// A like is the properties that calls must share to be compared.
 type like struct{ tool, role, model string }
 
 func likeness(s history.Slice) like { return like{s.Tool, s.Role, s.Model} }

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An Edit is what becomes of a file of the user's.
+// An Edit is a change of a file of the user's.
 type Edit struct {
 	File     string
 	Existed  bool

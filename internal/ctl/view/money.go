@@ -74,7 +74,7 @@ func (r Reporter) Bill(slices []history.Slice) (b Bill) {
 	return b
 }
 
-// A Bill adds up what many managed calls cost.
+// A Bill adds up the cost of many managed calls.
 type Bill struct {
 	Resumed int64 `json:"resumed" doc:"resumed calls"`
 	Forked  int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`

@@ -58,7 +58,7 @@ func NewScreen(f *os.File, env func(string) string) Screen {
 	return s
 }
 
-// A checkedWriter keeps the first error. What prints line by line looks at none.
+// A checkedWriter keeps the first error. Printing line by line looks at none.
 type checkedWriter struct {
 	to  *os.File
 	err error

@@ -23,9 +23,9 @@ type Case struct {
 	Task   string
 	Chain  int64
 	Before int64 // the call that ended the session badly, 0 if it is not known
-	// of the prompt's text, as it is compared with what identifies a job; 0 if it is not known
+	// length of the prompt's text that identifies the job; 0 if it is not known
 	Bytes int
-	// the reason that the call's own end is for later calls, which are fresh, "" for none
+	// the reason by which the call's own end makes later calls fresh, "" for none
 	End       reason.Code
 	Continues bool
 	HeldOut   bool // rollout holds the chain out

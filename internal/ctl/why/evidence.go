@@ -114,7 +114,7 @@ func evidence(a *app.App, i ledger.Record, f whyFacts) statement {
 	return s
 }
 
-// proof states what shows, or fails to show, that the call continues the session's work.
+// proof states the facts that show, or fail to show, that the call continues the session's work.
 func (s *statement) proof(i ledger.Record, task string) {
 	proof, sentences := i.Evidence, i.Evidence.Sentences()
 	proof.Caller = "" // that one program made both calls is alone no proof

@@ -162,7 +162,7 @@ func shorten(text string) string {
 	return string(runes[:min(len(runes), most)]) + "..."
 }
 
-// A PlanReport is what would become of a call.
+// A PlanReport is the plan of the shim for a call.
 type PlanReport struct {
 	Schema      string           `json:"schema" doc:"name of this schema"`
 	Call        []string         `json:"call" doc:"the call"`
@@ -198,7 +198,7 @@ type PlanReport struct {
 	view.AdviceReport
 }
 
-// planDecided returns what advice on the call depends on.
+// planDecided returns the facts that advice on the call depends on.
 func planDecided(a *app.App, e shim.Explanation) Case {
 	since := func(m decide.Millis) time.Duration { return a.Now.Sub(m.Time()) }
 	d := Case{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Chain: e.Chain,

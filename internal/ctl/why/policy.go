@@ -52,7 +52,7 @@ func rulePolicy(c config.Config, rule string) config.Policy {
 
 func modelWords(model string) string { return cmp.Or(model, "the tool's own model") }
 
-// SavedWords says what asking for an hour saved, "" if no call did.
+// SavedWords returns the saving by asking for an hour in words, "" if no call asked.
 func SavedWords(r history.HourRow) string {
 	if r.Calls == 0 {
 		return ""
@@ -67,7 +67,7 @@ func SavedWords(r history.HourRow) string {
 		what)
 }
 
-// MissedWords says what asking for an hour would have saved, "" if nothing.
+// MissedWords returns the saving that asking for an hour would have brought, "" for none.
 func MissedWords(r history.HourRow) string {
 	if r.Chains == 0 {
 		return ""
@@ -77,7 +77,7 @@ func MissedWords(r history.HourRow) string {
 		r.Tool, view.Count(r.Chains, "chain"), view.Amount("tokens", view.Number(r.Missed)))
 }
 
-// RestatedWords says what to expect of resumes of sessions that made one request.
+// RestatedWords returns the cost of resumes of sessions of one request, in words.
 func RestatedWords(model string) string {
 	return "with " + model + " claude resumes a session of one request in another form than it " +
 		"was sent (anthropics/claude-code#93490), so the " +

@@ -371,7 +371,7 @@ func servers(state string, dirs []string) []rewrite.Setting {
 	return found
 }
 
-// account returns what identifies the account that claude is logged in to. Tokens change
+// account returns the settings that identify the account that claude is logged in to. Tokens change
 // every few hours, so they count only if nothing else identifies their owner.
 func account(state, credentials string) []rewrite.Setting {
 	account := jsonline.Member(state, "oauthAccount")
@@ -489,7 +489,7 @@ func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 		OptsOut: slices.ContainsFunc(sessionEnv, set),
 	}
 	if frames && len(c.PromptArgs) > 0 && !s.Bad {
-		s.Unmanaged = "--input-format" // versions do not agree on what becomes of it
+		s.Unmanaged = "--input-format" // versions treat it differently
 	}
 	return cmp.Or(base.Why(c, &descriptor, p, in, s),
 		base.When(len(c.PromptArgs) == 0 && in.StdinTTY, reason.Interactive),
@@ -519,7 +519,7 @@ func (claude) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 
 // Plan leaves the caller's output format. For text and json it chooses the ID of a new session,
 // since text does not show one, and follows the session's file. Added options stand where no
-// variadic option can take them as values and before any "--" (CLI-FACTS 1.5).
+// variadic option can take them as values and before any "--".
 func (claude) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	own := base.Own[details](c)
 	plan := t.Plan(c)
@@ -590,7 +590,7 @@ func (claude) ForkPoint(tail []byte) string {
 
 // SessionPaths returns the transcript's path. The directory is named after the working directory,
 // with everything but letters and digits replaced. Long names are cut and hashed, so the last
-// pattern matches the ID under any name (CLI-FACTS 1.2).
+// pattern matches the ID under any name.
 func (claude) SessionPaths(cwd, id string) []string {
 	return []string{"projects/" + base.Dashed(cwd) + "/" + id + ".jsonl",
 		"projects/*/" + id + ".jsonl"}
@@ -608,7 +608,7 @@ func (claude) SessionFiles(id, path string) rewrite.SessionFiles {
 	}
 }
 
-// refusals lists claude's words on stderr when it refuses a resume (CLI-FACTS 1.3). A
+// refusals lists claude's words on stderr when it refuses a resume. A
 // session held by a background agent is busy, not dead.
 var refusals = base.Refusals{
 	{"No conversation found with session ID", reason.RefusedUnknown},

@@ -483,7 +483,7 @@ func TestClaudeSees(t *testing.T) {
 }
 
 // An id is taken from the tool's own events of the main conversation, never from
-// what somebody wrote (CLI-FACTS 1.1).
+// what somebody wrote.
 func TestClaudeTakesNoForeignID(t *testing.T) {
 	foreign := []string{
 		`{"type":"system","subtype":"hook_started","session_id":"` + tooltest.SomeID + `"}`,

@@ -39,7 +39,7 @@ func (claude) Stream(c rewrite.CommandLine, p rewrite.Plan,
 }
 
 // marks are words; every line worth parsing contains at least one. The order of keys
-// changes between versions (CLI-FACTS 1.6), so they are searched for anywhere in the line.
+// changes between versions, so they are searched for anywhere in the line.
 var marks = jsonline.NewMarks("result", "assistant", "init", "compact_boundary", "stream_event")
 
 func (s *stream) Line(line []byte) []byte {
@@ -139,7 +139,7 @@ func (s *stream) read(line []byte) *base.ClaudeEvent {
 
 // learn records the facts of an event for the ledger and the gate. Only init, messages of the main
 // conversation and the result are read for the session ID: a hook's events can carry another one
-// (2.1.139 with a SessionStart hook, CLI-FACTS 1.1).
+// (2.1.139 with a SessionStart hook).
 func (s *stream) learn(e *base.ClaudeEvent) {
 	switch e.Type {
 	case "system":
@@ -246,7 +246,7 @@ func (s *stream) learnResult(e *base.ClaudeEvent) {
 	s.State.Refusal, s.State.Outside = refusal(e), outside(e)
 	if s.State.Refusal == reason.RefusedUnknown {
 		s.State.Final = false
-		return // the session_id is the missing session's, or invented (CLI-FACTS 1.3)
+		return // the session_id is the missing session's, or invented
 	}
 	// likewise if nothing came before it: no session began
 	s.learnID(e, !s.State.Failed || s.State.TurnLimit)
@@ -282,7 +282,7 @@ func outside(e *base.ClaudeEvent) reason.Code {
 }
 
 // ownFigures returns the result line with this call's share of the cumulative figures: since
-// 2.1.277 claude reports cost, usage by model and API time for the whole session (CLI-FACTS 1.6). A
+// 2.1.277 claude reports cost, usage by model and API time for the whole session. A
 // later version can report them by call again, which the first result shows. It also records usage,
 // cost and context window.
 func (s *stream) ownFigures(line []byte) []byte {

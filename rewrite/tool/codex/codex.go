@@ -177,7 +177,7 @@ func (a *commandLine) all() grammar.Args {
 
 type details struct {
 	execAt  int           // place of exec in Args
-	learned rewrite.Probe // what Args was parsed with
+	learned rewrite.Probe // the options that Args was parsed with
 }
 
 func (c codex) Parse(in rewrite.Input) rewrite.CommandLine {
@@ -435,8 +435,8 @@ func (codex) SessionFiles(id, path string) rewrite.SessionFiles {
 	}
 }
 
-// refusals lists what codex writes when it refuses a resume (CLI-FACTS 2.3,
-// recordings/codex/resume-unknown-text and resume-busy-text). The error codes do not distinguish
+// refusals lists the messages of codex when it refuses a resume
+// (recordings/codex/resume-unknown-text and resume-busy-text). The error codes do not distinguish
 // these cases.
 var refusals = base.Refusals{
 	{"already has an active writer", reason.RefusedBusy},

@@ -221,7 +221,7 @@ func (s *stream) fail(message string) {
 }
 
 // broken lists the model API's messages about a history that it rejects after a change of
-// account or an interrupted call (CLI-FACTS 2.6).
+// account or an interrupted call.
 var broken = []string{
 	"encrypted content", "encrypted_content", "No tool output found for function call",
 }
@@ -277,7 +277,7 @@ func (s *stream) ErrLine(line []byte) []byte {
 	if s.Call.Format == rewrite.Text {
 		line = s.transcript(line)
 	}
-	// What codex says about its own installation comes before everything else.
+	// Notes on codex's own installation come before everything else.
 	if s.notice == "" || bytes.HasPrefix(line, []byte("WARNING: ")) {
 		return line
 	}

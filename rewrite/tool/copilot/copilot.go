@@ -247,7 +247,7 @@ func (copilot) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.
 	return c
 }
 
-// account are the members of copilot's state that say who is logged in.
+// account are the members of copilot's state that name the login.
 var account = []string{"lastLoggedInUser", "loggedInUsers"}
 
 // settings returns the settings of a file. Comments, formatting, the time of the first start, and

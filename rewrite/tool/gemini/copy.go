@@ -68,8 +68,8 @@ func (gemini) CopySession(from, to, at string, file []byte) (name string, copied
 	return name, copied, err
 }
 
-// read applies a line as gemini does. What gemini would skip is an error here: the copy must not
-// lack it.
+// read applies a line as gemini does. A line that gemini would skip is an error here: the copy must
+// not lack it.
 func (s *storedSession) read(line []byte) error {
 	var record map[string]json.RawMessage
 	if err := json.Unmarshal(line, &record); err != nil || record == nil {

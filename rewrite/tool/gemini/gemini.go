@@ -232,8 +232,8 @@ func (gemini) SessionPaths(cwd, id string) []string {
 // fileOf returns the pattern of the names that a session's file might have.
 func fileOf(id string) string { return "session-*-" + id[:min(8, len(id))] + ".jsonl" }
 
-// SessionFiles returns what gemini itself deletes with a session (0.61.0). The file's name contains
-// only eight characters of the ID.
+// SessionFiles returns the files that gemini itself deletes with a session (0.61.0). The file's
+// name contains only eight characters of the ID.
 func (gemini) SessionFiles(id, file string) rewrite.SessionFiles {
 	project := path.Dir(path.Dir(file))
 	named := []string{project + "/tool-outputs/session-" + id, project + "/" + id}
@@ -288,9 +288,8 @@ func (m message) isContext() bool {
 
 func (m message) isContent() bool { return !m.isContext() }
 
-// refusals lists what gemini writes when it does not continue a session: on stderr if it does
-// not know the session (CLI-FACTS 3.2), in an API error if the history is too long or broken
-// (CLI-FACTS 3.6).
+// refusals lists the messages of gemini when it does not continue a session: on stderr if it does
+// not know the session, in an API error if the history is too long or broken.
 var refusals = base.Refusals{
 	{"Error resuming session: Invalid session identifier", reason.RefusedUnknown},
 	{"Error resuming session: No previous sessions found", reason.RefusedUnknown},

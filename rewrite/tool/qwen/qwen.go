@@ -246,14 +246,14 @@ func (qwen) SessionPaths(cwd, id string) []string {
 		"projects/*/chats/" + id + ".jsonl"}
 }
 
-// SessionFiles returns what qwen itself deletes with a session.
+// SessionFiles returns the files that qwen itself deletes with a session.
 func (qwen) SessionFiles(id, path string) rewrite.SessionFiles {
 	own := strings.TrimSuffix(path, ".jsonl")
 	return rewrite.SessionFiles{Paths: []string{path, own + ".worktree.json", own + ".pr.json",
 		own + ".ledger.jsonl", "file-history/" + id}}
 }
 
-// refusals lists what qwen writes when it does not continue a session: on stderr if it does not
+// refusals lists the messages of qwen when it does not continue a session: on stderr if it does not
 // know the session, in an API error if the history is too long or broken.
 var refusals = base.Refusals{
 	{"No saved session found with ID", reason.RefusedUnknown},

@@ -173,7 +173,7 @@ func runsOn(path string) bool {
 		strings.HasPrefix(path, "stats\t") && !strings.HasPrefix(path, "stats\tgeneration\tlast\t")
 }
 
-// learnUsage reads the run's usage. It contains what qwen asks a model on its own, as the direct
+// learnUsage reads the run's usage. It contains qwen's own requests, as the direct
 // run's does. Cache reads are part of the input; thoughts are missing in the output.
 func (s *stream) learnUsage(numbers []jsonline.Numeral) {
 	u, total := &s.State.Usage, int64(0)
