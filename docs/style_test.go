@@ -24,11 +24,11 @@ var habits = []struct {
 		"a clause with what in place of a noun",
 		regexp.MustCompile(`\b[Ww]hat (?:an?|the|it|is|was|no|comes?|came|they|that|one|others?|its?|claude|has|had|` +
 			`you|runs?|stands?|more)\b`),
-		0.25, 0.08,
+		0.15, 0.04,
 	},
-	{"of which, whose", regexp.MustCompile(`\b(?:(?:of|by|to|in|from|with) which|whose)\b`), 0.3, 0.08},
-	{"one that, that of", regexp.MustCompile(`\b(?:[Oo]ne that|that of|those of)\b`), 1.3, 0.04},
-	{"its", regexp.MustCompile(`\b[Ii]ts\b`), 2.97, 1.9},
+	{"of which, whose", regexp.MustCompile(`\b(?:(?:of|by|to|in|from|with) which|whose)\b`), 0.27, 0.08},
+	{"one that, that of", regexp.MustCompile(`\b(?:[Oo]ne that|that of|those of)\b`), 0.9, 0.04},
+	{"its", regexp.MustCompile(`\b[Ii]ts\b`), 2.8, 1.8},
 	{"may", regexp.MustCompile(`\bmay\b`), 0, 0},
 }
 
