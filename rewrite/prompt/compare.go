@@ -37,6 +37,9 @@ type Continuity struct {
 	BeginsAlike bool
 	// Replaced reports that the prompt is the newest one but for the content of a few places.
 	Replaced bool
+	// Reassigned reports that a section of such a prompt has a new text and no new log: it can be
+	// another assignment.
+	Reassigned bool
 
 	matched
 	new  []int // the lines that the session was not sent
@@ -108,6 +111,7 @@ func compareMatched(sent Sent, p *Prompt, m matched, moved movedTurn) Continuity
 	}
 	c.Evidence.Own = c.Evidence.Own || m.filled && c.Evidence.alone // a place for it was left empty
 	c.Relation, c.Replaced = p.relation(sent, &c, h)
+	c.Reassigned = c.Replaced && p.reassigns(c.Has)
 	return c
 }
 
@@ -153,6 +157,22 @@ func (p *Prompt) replaces(base Footprint, m matched) bool {
 		}
 	}
 	return places > 0 && places <= maxReplaced && (logs || 5*m.retained >= 3*len(base.Blocks))
+}
+
+// reassigns reports whether a section has a new text and no new log.
+func (p *Prompt) reassigns(has []bool) bool {
+	text, log := false, false // there is a new one in the section
+	for i, known := range has {
+		if p.blocks[i].level > 0 {
+			if text && !log {
+				return true
+			}
+			text, log = false, false
+		} else if !known {
+			text, log = true, log || p.isLog(i)
+		}
+	}
+	return text && !log
 }
 
 // revises reports whether the prompt has all of the first prompt that the session was sent, in

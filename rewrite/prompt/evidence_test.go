@@ -447,3 +447,24 @@ func TestFirstLines(t *testing.T) {
 		t.Errorf("%d lines", len(lines))
 	}
 }
+
+// A prompt in which few places are new can be a later round, with another log. Another text without
+// one can be another assignment, whatever log stands in another section.
+func TestOtherAssignments(t *testing.T) {
+	const rules = "You keep the shop.\n\nKeep changes small.\n\nRun the tests.\n\n"
+	before := rules + "You work on carts.\n\n## Notes\n\nbill.go:3: wrong"
+	for after, logs := range map[string]bool{
+		"You work on carts.\n\n## Notes\n\nbill.go:7: missing":                       true,
+		"You work on carts.\n\n## Notes\n\nIt fails.\n\nbill.go:7: missing":          true,
+		"You work on bills.\n\n## Notes\n\nbill.go:7: missing":                       false,
+		"You work on carts.\n\n## Notes\n\na.go:7: b\n\n## Task\n\nDo bills.":        false,
+		"You work on carts.\n\n## Task\n\nDo bills.\n\n## Notes\n\na.go:7: b":        false,
+		"You work on carts.\n\n## Review\n\nbill.go:7: a\n\n## Notes\n\na.go:7: b":   true,
+		"You work on carts.\n\nUse euros.\n\n## Notes\n\nbill.go:3: it is wrong now": false,
+	} {
+		sent := unnamedSent(before, before, "Done.")
+		if c := Compare(sent, New(rules+after, testKey)); !c.Replaced || c.Reassigned == logs {
+			t.Errorf("%q: %+v", after, c)
+		}
+	}
+}
