@@ -7,7 +7,6 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
-	"reprise/internal/ctl/why"
 	"reprise/ledger"
 	"reprise/ledger/history"
 
@@ -81,13 +80,4 @@ func callTable(a *app.App, r view.Reporter, calls []ledger.Record) *view.Table {
 			view.TextCell(i.Task), view.RoleCell(i.Role))
 	}
 	return t
-}
-
-// showCall prints everything about one call.
-func showCall(a *app.App, r view.Reporter, i ledger.Record, asJSON bool) error {
-	if asJSON {
-		return a.Stdout.PrintJSON(newCallLine(r, i))
-	}
-	why.Facts(a, r, i).Print(a.Stdout)
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
+	"reprise/internal/ctl/why"
 	"reprise/ledger"
 	"reprise/ledger/history"
 
@@ -56,8 +57,12 @@ type showReport struct {
 func showNamed(a *app.App, l *ledger.Ledger, r view.Reporter, name string,
 	list *app.Listing) error {
 	i, missing := app.FindCall(l, name)
-	if missing == nil {
-		return showCall(a, r, i, list.AsJSON)
+	switch {
+	case missing == nil && list.AsJSON:
+		return a.Stdout.PrintJSON(newCallLine(r, i))
+	case missing == nil:
+		why.Facts(a, r, i).Print(a.Stdout)
+		return nil
 	}
 	if chains, err := app.FindChains(l, name); err == nil && len(chains) > 1 {
 		*list.Filter["task"] = name
