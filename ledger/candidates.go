@@ -403,7 +403,7 @@ type candidate struct {
 
 // candidateColumns returns SQL that selects a candidate: a chain c, a session s, a lease l if there is one.
 var candidateColumns = sync.OnceValue(func() string {
-	return chains.columns("c") + ", " + sessions.columns("s") + `, coalesce(l.session_id, 0), coalesce(l.boot, ''),
+	return chains.columns("c") + ", " + sessions.columns("s") + `, coalesce(l.session_id, 0), c.id, coalesce(l.boot, ''),
 		coalesce(l.namespace, ''), coalesce(l.pid, 0), coalesce(l.pid_start, 0), coalesce(l.child, 0),
 		coalesce(l.child_start, 0), coalesce(l.taken, 0)`
 })

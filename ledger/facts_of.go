@@ -19,10 +19,12 @@ func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 	defer memory.Close()
 	memory.key = l.key
 	err = memory.transact(func(tx *sql.Tx) error {
-		for i := range chains {
-			if err := insert(tx, chains[i]); err != nil {
+		last := int64(0)
+		for _, c := range chains {
+			if err := insert(tx, c, last); err != nil {
 				return err
 			}
+			last += int64(len(c.Sessions))
 		}
 		return nil
 	})
@@ -37,25 +39,23 @@ func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 	return f, err
 }
 
-// insert writes a chain with its sessions. This process stands for the runs that have some of them.
-func insert(tx *sql.Tx, c Chain) (err error) {
-	var stored storedChain
-	if err := stored.readLast(tx); err != nil {
-		return err
-	}
+// insert writes a chain with its sessions, which have numbers above last. This process stands for the runs that
+// have some of them.
+func insert(tx *sql.Tx, c Chain, last int64) error {
 	number := func(n int64) int64 {
 		if n == 0 {
 			return 0
 		}
-		return stored.last + n
+		return last + n
 	}
-	c.last, c.Newest, c.Since = stored.last, number(c.Newest), number(c.Since)
-	stored.Chain, stored.Sessions = c, nil
+	c.Newest, c.Since = number(c.Newest), number(c.Since)
+	stored := storedChain{Chain: c}
+	stored.Sessions = nil
 	for _, s := range c.Sessions {
 		s.ID, s.Parent = number(s.ID), number(s.Parent)
 		stored.Sessions = append(stored.Sessions, s)
 	}
-	err = stored.save(tx, "")
+	err := stored.save(tx, "")
 	for _, s := range stored.Sessions {
 		if s.InUse && err == nil {
 			err = takeLease(tx, s.ID, proc.This(), s.LastUsed)

@@ -13,16 +13,20 @@ import (
 // A lease says who holds a session: the shim that took it, and the tool it started, which can
 // outlive it.
 type lease struct {
-	session     int64
-	shim, child proc.Process
-	taken       decide.Millis
+	session, chain int64
+	shim, child    proc.Process
+	taken          decide.Millis
 }
 
-// leaseColumns selects the fields of a lease.
-const leaseColumns = "SELECT l.session_id, l.boot, l.namespace, l.pid, l.pid_start, l.child, l.child_start, l.taken"
+// readLeases reads the leases l of sessions s that a condition selects. There are few leases, and a chain might
+// have many sessions: CROSS JOIN has SQLite go from the leases.
+func readLeases(q Queryer, where string, args ...any) ([]lease, error) {
+	return List(q, `SELECT l.session_id, s.chain_id, l.boot, l.namespace, l.pid, l.pid_start, l.child, l.child_start,
+		l.taken FROM leases l CROSS JOIN sessions s ON s.id = l.session_id `+where, (*lease).fields, args...)
+}
 
 func (l *lease) fields() []any {
-	return []any{&l.session, &l.shim.Boot, &l.shim.Namespace, &l.shim.PID, &l.shim.Start, &l.child.PID, &l.child.Start,
+	return []any{&l.session, &l.chain, &l.shim.Boot, &l.shim.Namespace, &l.shim.PID, &l.shim.Start, &l.child.PID, &l.child.Start,
 		&l.taken}
 }
 
@@ -41,16 +45,13 @@ func (l *Ledger) Held(session int64) (bool, error) { return sessionHeld(l.db, se
 
 // sessionHeld reports whether a live process holds the session.
 func sessionHeld(q Queryer, session int64) (bool, error) {
-	leases, err := List(q, leaseColumns+" FROM leases l WHERE l.session_id = ?", (*lease).fields, session)
+	leases, err := readLeases(q, "WHERE l.session_id = ?", session)
 	return slices.ContainsFunc(leases, lease.held), err
 }
 
 // heldIn returns the sessions of a chain that live processes hold. It removes the leases of processes that are gone.
 func heldIn(tx *sql.Tx, chain int64) (sessions []int64, err error) {
-	// There are few leases, and a chain might have many sessions: CROSS JOIN has SQLite go from the leases.
-	leases, err := List(tx, leaseColumns+" FROM leases l CROSS JOIN sessions s ON s.id = l.session_id "+
-		"WHERE s.chain_id = ?",
-		(*lease).fields, chain)
+	leases, err := readLeases(tx, "WHERE s.chain_id = ?", chain)
 	for _, l := range leases {
 		if l.held() {
 			sessions = append(sessions, l.session)
@@ -97,7 +98,7 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 		if err != nil {
 			return err
 		}
-		leases, err := List(tx, leaseColumns+" FROM leases l", (*lease).fields)
+		leases, err := readLeases(tx, "")
 		if err != nil {
 			return err
 		}
@@ -107,25 +108,22 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 
 // lost returns the calls without an outcome of processes that are gone.
 func (l *Ledger) lost(now decide.Millis) (calls []int64, err error) {
-	see := func(rows *sql.Rows) error {
-		var call int64
-		var held lease
-		err := rows.Scan(append(held.fields(), &call)...)
-		if err == nil && !held.held() {
-			calls = append(calls, call)
+	leases, err := readLeases(l, "")
+	for _, held := range leases {
+		if err != nil || held.held() {
+			continue
 		}
-		return err
+		var of []int64
+		of, err = Column[int64](l, "SELECT id FROM calls WHERE chain_id = ? AND session_id = ? AND outcome IS NULL",
+			held.chain, held.session)
+		calls = append(calls, of...)
 	}
-	// There are few leases: CROSS JOIN has SQLite go from them.
-	err = Each(l, leaseColumns+`, i.id FROM leases l CROSS JOIN sessions s ON s.id = l.session_id CROSS JOIN calls i
-		ON i.chain_id = s.chain_id AND i.session_id = s.id WHERE i.outcome IS NULL`, see)
 	if err != nil {
 		return nil, err
 	}
-	err = Each(l, `SELECT 0, '', '', 0, 0, 0, 0, 0, id FROM calls WHERE outcome IS NULL AND session_id IS NULL
-		AND started < ?
-		AND id > (SELECT max(id) FROM calls) - ?`, see, now-lostAfter, lastCalls)
-	return calls, err
+	without, err := Column[int64](l, `SELECT id FROM calls WHERE outcome IS NULL AND session_id IS NULL AND started < ?
+		AND id > (SELECT max(id) FROM calls) - ?`, now-lostAfter, lastCalls)
+	return append(calls, without...), err
 }
 
 func takeLease(tx *sql.Tx, session int64, p proc.Process, now decide.Millis) error {

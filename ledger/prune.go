@@ -212,16 +212,12 @@ func (l *Ledger) withoutKeys(f func() error) (err error) {
 // heldChains returns the chains with sessions that live processes hold, as JSON.
 func heldChains(q Queryer) (string, error) {
 	held := []int64{} // nil would be null
-	err := Each(q, leaseColumns+", s.chain_id FROM leases l CROSS JOIN sessions s ON s.id = l.session_id",
-		func(rows *sql.Rows) error {
-			var chain int64
-			var l lease
-			err := rows.Scan(append(l.fields(), &chain)...)
-			if l.held() {
-				held = append(held, chain)
-			}
-			return err
-		})
+	leases, err := readLeases(q, "")
+	for _, l := range leases {
+		if l.held() {
+			held = append(held, l.chain)
+		}
+	}
 	return EncodeJSON(held), err
 }
 

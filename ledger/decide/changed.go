@@ -2,8 +2,8 @@ package decide
 
 import "reprise/rewrite/reason"
 
-// WhatChanged returns why a session no longer fits a call, and the names of the changes.
-func WhatChanged(f Facts, c *ChainFacts) (reason.Code, []string) {
+// difference returns why a session no longer fits a call, and the names of the changes.
+func difference(f Facts, c *ChainFacts) (reason.Code, []string) {
 	if c.Fingerprints.Model != f.Fingerprints.Model {
 		return reason.ModelChanged, nil
 	}

@@ -101,8 +101,8 @@ func (p Prices) Dearer() bool {
 	return p.Resumed > p.Fresh && (p.Missed || p.Resumed > dearerBy*p.Fresh)
 }
 
-// Suspended reports whether resuming is suspended at that time. After a pause it is tried again.
-func (p Prices) Suspended(now Millis) bool { return p.Dearer() && distance(now, p.Last) < DearerPause }
+// suspended reports whether resuming is suspended at that time. After a pause it is tried again.
+func (p Prices) suspended(now Millis) bool { return p.Dearer() && distance(now, p.Last) < DearerPause }
 
 // Until returns when resuming is tried again if nothing changes before.
 func (p Prices) Until() Millis { return p.Last + DearerPause }
@@ -111,12 +111,12 @@ func (p Prices) Until() Millis { return p.Last + DearerPause }
 // pause must still end.
 func distance(a, b Millis) Millis { return Millis(math.Abs(float64(a - b))) }
 
-// PastPrices compares a chain's latest resumes with the latest fresh run; past begins with the latest run. It
+// pastPrices compares a chain's latest resumes with the latest fresh run; past begins with the latest run. It
 // is ok if this call's session has been idle for as long as the resumes' sessions. Resumes that missed the
 // provider's cache say nothing while an hour lasts that the latest run asked for. They paid for the whole
 // session, so their prices are scaled to the length that it has now; a fresh run would find in the cache the
 // text in front of a prompt, as far as these resumes found it.
-func PastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
+func pastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
 	fresh, resumed := latest(past)
 	if fresh == nil || len(resumed) < MinResumes {
 		return Prices{}, false
@@ -151,14 +151,14 @@ func dearer(f Facts, c *ChainFacts) (Prices, reason.Code) {
 		return Prices{}, ""
 	}
 	idle, held := f.Now-c.LastUsed, c.ContextUsed
-	p, ok := PastPrices(c.Past, idle, held)
+	p, ok := pastPrices(c.Past, idle, held)
 	if _, own := latest(c.Past); len(own) < MinResumes {
 		if _, others := latest(f.Learned); len(others) == MinResumes {
-			p, ok = PastPrices(f.Learned, idle, others[0].HeldTokens)
+			p, ok = pastPrices(f.Learned, idle, others[0].HeldTokens)
 			p.Start, ok = true, ok && p.Missed // else the cause lies in the other job
 		}
 	}
-	if ok && p.Suspended(f.Now) {
+	if ok && p.suspended(f.Now) {
 		return p, reason.Dearer
 	}
 	return Prices{}, ""

@@ -66,7 +66,7 @@ func Decide(f Facts) Decision {
 		return d
 	}
 	if d.Reason, d.Detail = resumeBlocker(f, chain); d.Reason != "" {
-		if changed, names := WhatChanged(f, chain); changed == d.Reason {
+		if changed, names := difference(f, chain); changed == d.Reason {
 			d.Changed = names
 		}
 		return d

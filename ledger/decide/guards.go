@@ -25,7 +25,7 @@ func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
 	if f.HookSet {
 		return reason.HookSetting, ""
 	}
-	if changed, _ := WhatChanged(f, c); changed != "" {
+	if changed, _ := difference(f, c); changed != "" {
 		return changed, ""
 	}
 	switch {

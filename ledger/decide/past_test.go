@@ -42,7 +42,7 @@ func TestPastPrices(t *testing.T) {
 		"no fresh run":             {[]Run{miss, miss}, pause, false},
 		"nothing":                  {nil, pause, false},
 	} {
-		p, ok := PastPrices(tt.past, tt.idle, 20_000)
+		p, ok := pastPrices(tt.past, tt.idle, 20_000)
 		if got := ok && p.Dearer(); got != tt.want {
 			t.Errorf("%s: %+v, %v", name, p, ok)
 		}
@@ -86,7 +86,7 @@ func TestPricesOfRuns(t *testing.T) {
 		"nothing is known of the first request": {[]Run{missed(3_000, 2_000), missed(3_000, 2_000), unknown},
 			Prices{Fresh: 6_700, Resumed: 2 * (300 + 2_500), Last: 78, Missed: true}},
 	} {
-		p, _ := PastPrices(tt.past, 0, 20_000)
+		p, _ := pastPrices(tt.past, 0, 20_000)
 		if p.Fresh = math.Round(p.Fresh); p != tt.want {
 			t.Errorf("%s: %+v, want %+v", name, p, tt.want)
 		}
@@ -97,7 +97,7 @@ func TestPricesOfRuns(t *testing.T) {
 func TestSuspended(t *testing.T) {
 	p := Prices{Fresh: 1, Resumed: 2, Missed: true, Last: 5 * DearerPause}
 	for now, want := range map[Millis]bool{p.Last: true, p.Until() - 1: true, p.Until(): false, p.Last - DearerPause + 1: true, p.Last - DearerPause: false} {
-		if got := p.Suspended(now); got != want {
+		if got := p.suspended(now); got != want {
 			t.Errorf("at %d: %v", now-p.Last, got)
 		}
 	}
