@@ -26,7 +26,8 @@ type givenAnswer struct {
 	whole                bool // the prompt shows all lines
 }
 
-// answers reads the latest answers of the project's calls, by any tool, if the prompt shows a line of them.
+// answers reads the latest answers of the project's calls, by any tool, if the prompt shows a line
+// of them.
 func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 	shown := sync.OnceValue(func() map[prompt.WordDigest]bool {
 		lines := map[prompt.WordDigest]bool{}
@@ -36,7 +37,8 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 		return lines
 	})
 	err = Each(l, `SELECT call, session, chain, ended, lines FROM answers WHERE project = ? AND ended >= ?
-		AND length(lines) <= ? ORDER BY ended DESC LIMIT `+strconv.Itoa(maxAnswers), func(rows *sql.Rows) error {
+		AND length(lines) <= ?
+		ORDER BY ended DESC LIMIT `+strconv.Itoa(maxAnswers), func(rows *sql.Rows) error {
 		var a givenAnswer
 		var lines sql.RawBytes
 		if err := rows.Scan(&a.call, &a.session, &a.chain, &a.ended, &lines); err != nil {
@@ -57,8 +59,8 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 	return all, err
 }
 
-// addEvidence adds to the facts about sessions the evidence that the call continues them, and the objections:
-// from the callers, the later answers of others, and the words of the prompt.
+// addEvidence adds to the facts about sessions the evidence that the call continues them, and the
+// objections: from the callers, the later answers of others, and the words of the prompt.
 func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 	for i := range chains {
 		cf := &chains[i]

@@ -52,8 +52,8 @@ func (l *Ledger) outdated(c decide.ChainFacts) bool {
 }
 
 func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
-	f = decide.Facts{Request: c.Request, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), Strong: c.strong(),
-		SameTask: c.Strict && c.Task != "", PromptBytes: len(c.Prompt.Text)}
+	f = decide.Facts{Request: c.Request, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(),
+		Strong: c.strong(), SameTask: c.Strict && c.Task != "", PromptBytes: len(c.Prompt.Text)}
 	if c.Never {
 		return f, nil
 	}
@@ -314,8 +314,8 @@ func (l *Ledger) unseen(c *Call, aged bool) (why reason.Code, err error) {
 	return why, err
 }
 
-// counted are numbers of sessions that a query has found: of all, and of copies. A session that was continued
-// in a copy leads to such an end.
+// counted are numbers of sessions that a query has found: of all, and of copies. A session that was
+// continued in a copy leads to such an end.
 type counted struct{ sessions, copies int }
 
 // usable reports whether a session has ended well and no process uses it.
@@ -362,9 +362,9 @@ var (
 		AND k.state IN ('live', 'running'))`
 )
 
-// The chains of a call's job, with the arguments of job. beginningAlike has one more argument, the line that
-// the chains begin with. A job with many chains might have few that do: an index of their own finds them,
-// and the plus keeps SQLite from using another index.
+// The chains of a call's job, with the arguments of job. beginningAlike has one more argument, the
+// line that the chains begin with. A job with many chains might have few that do: an index of their
+// own finds them, and the plus keeps SQLite from using another index.
 const (
 	ofTask = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? `
 	ofJob  = ofTask + `AND c.role = ? AND c.updated >= ?`
@@ -439,7 +439,8 @@ func (s *Session) compare(c *Call) prompt.Continuity {
 	return prompt.Compare(sent, c.Prompt)
 }
 
-// A kinship is the relation of a prompt to a session, as far as the choice of a session depends on it.
+// A kinship is the relation of a prompt to a session, as far as the choice of a session depends on
+// it.
 type kinship struct {
 	relation                         reason.Code
 	transcript, answer, trace, shown bool
@@ -448,8 +449,9 @@ type kinship struct {
 // A selection has the chains of each kinship.
 type selection map[kinship][]int64
 
-// adds reports whether the selection needs one more session. The newest of each kinship is enough. Of the
-// sessions that the prompt extends or revises it takes all of two chains, which shows that there are several.
+// adds reports whether the selection needs one more session. The newest of each kinship is enough.
+// Of the sessions that the prompt extends or revises it takes all of two chains, which shows that
+// there are several.
 func (s selection) adds(c *decide.ChainFacts) bool {
 	relation, e := c.Continuity.Relation, &c.Continuity.Evidence
 	kin := kinship{relation, e.Transcript, e.Answer > 0, len(e.Trace) > 0, e.Shown != ""}
@@ -467,9 +469,9 @@ func (s selection) adds(c *decide.ChainFacts) bool {
 	return true
 }
 
-// chains reads the facts about some sessions, and counts them. Unless all are wanted, it returns the sessions
-// that a selection adds, since a directory might have hundreds. The sessions that the call cannot continue
-// come last, and only their relation is known.
+// chains reads the facts about some sessions, and counts them. Unless all are wanted, it returns
+// the sessions that a selection adds, since a directory might have hundreds. The sessions that the
+// call cannot continue come last, and only their relation is known.
 func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (
 	found []decide.ChainFacts, n counted, err error,
 ) {

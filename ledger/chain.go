@@ -40,7 +40,8 @@ type Session struct {
 	Turns       int    `db:"turns" json:"turns,omitempty"`
 	ToolVersion string `db:"version TEXT" json:"tool_version,omitempty"`
 
-	// Digests of the prompts and answers. Root has the first line and the blocks of the first whole prompt.
+	// Digests of the prompts and answers. Root has the first line and the blocks of the first whole
+	// prompt.
 	Root        []byte `db:"root,once" json:"root,omitempty"`
 	Base        []byte `db:"base" json:"base"`                       // of the blocks of the newest prompt
 	BaseLines   []byte `db:"base_lines" json:"base_lines,omitempty"` // how many lines each of these blocks has

@@ -39,8 +39,8 @@ func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 	return f, err
 }
 
-// insert writes a chain with its sessions, which have numbers above last. This process stands for the runs that
-// have some of them.
+// insert writes a chain with its sessions, which have numbers above last. This process stands for
+// the runs that have some of them.
 func insert(tx *sql.Tx, c Chain, last int64) error {
 	number := func(n int64) int64 {
 		if n == 0 {

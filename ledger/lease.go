@@ -18,20 +18,21 @@ type lease struct {
 	taken          decide.Millis
 }
 
-// readLeases reads the leases l of sessions s that a condition selects. There are few leases, and a chain might
-// have many sessions: CROSS JOIN has SQLite go from the leases.
+// readLeases reads the leases l of sessions s that a condition selects. There are few leases, and a
+// chain might have many sessions: CROSS JOIN has SQLite go from the leases.
 func readLeases(q Queryer, where string, args ...any) ([]lease, error) {
-	return List(q, `SELECT l.session_id, s.chain_id, l.boot, l.namespace, l.pid, l.pid_start, l.child, l.child_start,
-		l.taken FROM leases l CROSS JOIN sessions s ON s.id = l.session_id `+where, (*lease).fields, args...)
+	return List(q, `SELECT l.session_id, s.chain_id, l.boot, l.namespace, l.pid, l.pid_start, l.child,
+		l.child_start, l.taken
+		FROM leases l CROSS JOIN sessions s ON s.id = l.session_id `+where, (*lease).fields, args...)
 }
 
 func (l *lease) fields() []any {
-	return []any{&l.session, &l.chain, &l.shim.Boot, &l.shim.Namespace, &l.shim.PID, &l.shim.Start, &l.child.PID, &l.child.Start,
-		&l.taken}
+	return []any{&l.session, &l.chain, &l.shim.Boot, &l.shim.Namespace, &l.shim.PID, &l.shim.Start,
+		&l.child.PID, &l.child.Start, &l.taken}
 }
 
-// held reports whether shim or tool is alive. Both run under the first one's boot and namespace. Processes of
-// another namespace count as alive for a day.
+// held reports whether shim or tool is alive. Both run under the first one's boot and namespace.
+// Processes of another namespace count as alive for a day.
 func (l lease) held() bool {
 	if l.shim.Hidden() {
 		return decide.MillisOf(time.Now())-l.taken < lostAfter
@@ -49,7 +50,8 @@ func sessionHeld(q Queryer, session int64) (bool, error) {
 	return slices.ContainsFunc(leases, lease.held), err
 }
 
-// heldIn returns the sessions of a chain that live processes hold. It removes the leases of processes that are gone.
+// heldIn returns the sessions of a chain that live processes hold. It removes the leases of
+// processes that are gone.
 func heldIn(tx *sql.Tx, chain int64) (sessions []int64, err error) {
 	leases, err := readLeases(tx, "WHERE s.chain_id = ?", chain)
 	for _, l := range leases {
@@ -114,15 +116,15 @@ func (l *Ledger) lost(now decide.Millis) (calls []int64, err error) {
 			continue
 		}
 		var of []int64
-		of, err = Column[int64](l, "SELECT id FROM calls WHERE chain_id = ? AND session_id = ? AND outcome IS NULL",
-			held.chain, held.session)
+		of, err = Column[int64](l, `SELECT id FROM calls WHERE chain_id = ? AND session_id = ?
+			AND outcome IS NULL`, held.chain, held.session)
 		calls = append(calls, of...)
 	}
 	if err != nil {
 		return nil, err
 	}
-	without, err := Column[int64](l, `SELECT id FROM calls WHERE outcome IS NULL AND session_id IS NULL AND started < ?
-		AND id > (SELECT max(id) FROM calls) - ?`, now-lostAfter, lastCalls)
+	without, err := Column[int64](l, `SELECT id FROM calls WHERE outcome IS NULL AND session_id IS NULL
+		AND started < ? AND id > (SELECT max(id) FROM calls) - ?`, now-lostAfter, lastCalls)
 	return append(calls, without...), err
 }
 

@@ -15,8 +15,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Passthrough is a headless call that was passed through. Such calls are only counted: the tool has
-// replaced the shim before they end.
+// A Passthrough is a headless call that was passed through. Such calls are only counted: the tool
+// has replaced the shim before they end.
 type Passthrough struct {
 	Tool   string
 	Cwd    string

@@ -31,9 +31,9 @@ func makePrivate(path string) error {
 	return err
 }
 
-// restrictMode removes permissions beyond most from a file's mode. It opens only a file that must be changed. It
-// leaves a file of another type than most alone: a device's mode affects every user, and a
-// directory in place of a file can be any user's home.
+// restrictMode removes permissions beyond most from a file's mode. It opens only a file that must
+// be changed. It leaves a file of another type than most alone: a device's mode affects every user,
+// and a directory in place of a file can be any user's home.
 func restrictMode(path string, most fs.FileMode) error {
 	info, err := os.Stat(path)
 	if err != nil || !tooOpen(info, most) {

@@ -163,8 +163,8 @@ const someOldChains = `SELECT id FROM (SELECT id, size, sum(size) OVER (ORDER BY
 	SELECT id, updated, (SELECT count(*) FROM (SELECT 1 FROM calls WHERE chain_id = chains.id LIMIT ?2)) + 1 AS size
 		FROM chains WHERE ` + oldChains + ` ORDER BY updated, id LIMIT ?2)) WHERE so_far <= ?2 OR so_far = size`
 
-// dropSome removes some old chains, or some of their calls or sessions, or else some calls without a chain. more
-// reports that there can be more.
+// dropSome removes some old chains, or some of their calls or sessions, or else some calls without
+// a chain. more reports that there can be more.
 func dropSome(tx *sql.Tx, before decide.Millis) (d Dropped, more bool, err error) {
 	held, err := heldChains(tx)
 	if err != nil {
@@ -196,8 +196,8 @@ func (l *Ledger) inTurn(f func(*sql.Tx) error) error {
 	return err
 }
 
-// withoutKeys runs f, which removes rows together with all that refer to them. With keys, SQLite would search
-// all calls for each session.
+// withoutKeys runs f, which removes rows together with all that refer to them. With keys, SQLite
+// would search all calls for each session.
 func (l *Ledger) withoutKeys(f func() error) (err error) {
 	if _, err := l.db.Exec("PRAGMA foreign_keys = OFF"); err != nil {
 		return err

@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// A table is a table of the ledger with a struct for its rows. The db tag of a field has the name of the
-// column, ",once" if it never changes, and the column's definition for SQLite, unless the field's type gives
-// it. A basic type's zero value is NULL where a column can be. Structs and lists are stored as JSON. A name
-// with a dot is a column of another table, which is only read.
+// A table is a table of the ledger with a struct for its rows. The db tag of a field has the name
+// of the column, ",once" if it never changes, and the column's definition for SQLite, unless the
+// field's type gives it. A basic type's zero value is NULL where a column can be. Structs and lists
+// are stored as JSON. A name with a dot is a column of another table, which is only read.
 type table[T any] struct {
 	name string
 	plan func() tablePlan
@@ -39,8 +39,8 @@ func newTable[T any](name string) table[T] {
 const textColumn, numberColumn = "TEXT NOT NULL DEFAULT ''", "INTEGER NOT NULL DEFAULT 0"
 
 var definitions = map[reflect.Kind]string{
-	reflect.String: textColumn, reflect.Int: numberColumn, reflect.Int64: numberColumn, reflect.Bool: numberColumn,
-	reflect.Slice: textColumn, reflect.Struct: textColumn,
+	reflect.Int: numberColumn, reflect.Int64: numberColumn, reflect.Bool: numberColumn,
+	reflect.String: textColumn, reflect.Slice: textColumn, reflect.Struct: textColumn,
 }
 
 func planTable(name string, row reflect.Type) (p tablePlan) {
@@ -79,7 +79,8 @@ func newTableField(f reflect.StructField, tag string) (one tableField) {
 		write: "?"}
 	kind, isBlob := f.Type.Kind(), f.Type == reflect.TypeFor[[]byte]()
 	zero := map[reflect.Kind]string{reflect.String: "''", reflect.Int: "0", reflect.Int64: "0"}[kind]
-	one.isJSON = !isBlob && (kind == reflect.Slice || kind == reflect.Struct && f.Type != reflect.TypeFor[Number]())
+	isNumber := f.Type == reflect.TypeFor[Number]()
+	one.isJSON = kind == reflect.Slice && !isBlob || kind == reflect.Struct && !isNumber
 	switch {
 	case strings.Contains(name, "."):
 		one.read = "coalesce(" + name + ", " + zero + ")"

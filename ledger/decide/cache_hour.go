@@ -3,14 +3,16 @@ package decide
 // WeightHourWrite is the price of a token that is written to Anthropic's cache for an hour, relative to one of input.
 const WeightHourWrite = 2
 
-// A Reuse has numbers of tokens that the calls of a job wrote to the provider's cache, and needed again.
+// A Reuse has numbers of tokens that the calls of a job wrote to the provider's cache, and needed
+// again.
 type Reuse struct {
 	Written int64 // to the cache, by all calls
-	// The tokens of sessions that were continued after 5 to 60 minutes, and the part that was written again since
-	// only a cache of an hour would have held it.
+	// The tokens of sessions that were continued after 5 to 60 minutes, and the part that was
+	// written again since only a cache of an hour would have held it.
 	Within, Again int64
-	// The tokens of sessions that were continued while the cache should have held them, and the part that was
-	// found. That is less where a version or a model does not send a session again as it was.
+	// The tokens of sessions that were continued while the cache should have held them, and the
+	// part that was found. That is less where a version or a model does not send a session again as
+	// it was.
 	Expected, Found int64
 }
 

@@ -80,7 +80,8 @@ func scripts(processes []CallerProcess) (names []string) {
 	return names
 }
 
-// isSame reports whether a process is an earlier caller's. An unknown boot, namespace or start equals no other.
+// isSame reports whether a process is an earlier caller's. An unknown boot, namespace or start
+// equals no other.
 func isSame(p, e CallerProcess) bool {
 	return p.Process == e.Process && p.known()
 }

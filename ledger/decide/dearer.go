@@ -111,11 +111,12 @@ func (p Prices) Until() Millis { return p.Last + DearerPause }
 // pause must still end.
 func distance(a, b Millis) Millis { return Millis(math.Abs(float64(a - b))) }
 
-// pastPrices compares a chain's latest resumes with the latest fresh run; past begins with the latest run. It
-// is ok if this call's session has been idle for as long as the resumes' sessions. Resumes that missed the
-// provider's cache say nothing while an hour lasts that the latest run asked for. They paid for the whole
-// session, so their prices are scaled to the length that it has now; a fresh run would find in the cache the
-// text in front of a prompt, as far as these resumes found it.
+// pastPrices compares a chain's latest resumes with the latest fresh run; past begins with the
+// latest run. It is ok if this call's session has been idle for as long as the resumes' sessions.
+// Resumes that missed the provider's cache say nothing while an hour lasts that the latest run
+// asked for. They paid for the whole session, so their prices are scaled to the length that it has
+// now; a fresh run would find in the cache the text in front of a prompt, as far as these resumes
+// found it.
 func pastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
 	fresh, resumed := latest(past)
 	if fresh == nil || len(resumed) < MinResumes {

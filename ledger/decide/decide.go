@@ -27,8 +27,8 @@ type Decision struct {
 	Rounds     Rounds      // of the session, with this one
 	// Prices are the figures behind the reason dearer.
 	Prices Prices
-	// Context is the context of the chain's session. NearlyFull reports that it will soon be too full
-	// to resume.
+	// Context is the context of the chain's session. NearlyFull reports that it will soon be too
+	// full to resume.
 	Context    rewrite.Context
 	NearlyFull bool
 	// ContextModel is the model of that session, "" if not known.
@@ -208,9 +208,10 @@ func continuable(f Facts) []ChainFacts {
 }
 
 // chooseNamed chooses if the task is known to be the same. As long as the name leads to one
-// session, a prompt that goes on with the text continues it, except a prompt that is repeated, shows another
-// history or only removes text. Otherwise, and for these, the prompt itself must show which session it
-// continues. all are the sessions that the name leads to; some of them cannot be continued.
+// session, a prompt that goes on with the text continues it, except a prompt that is repeated,
+// shows another history or only removes text. Otherwise, and for these, the prompt itself must show
+// which session it continues. all are the sessions that the name leads to; some of them cannot be
+// continued.
 func chooseNamed(f Facts, all []ChainFacts) (*ChainFacts, reason.Code) {
 	switch {
 	case len(f.Chains) == 0 && f.Others:
@@ -390,8 +391,9 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	return c, false
 }
 
-// twin reports whether the same caller began another chain with the session's first prompt, which has ended
-// and was sent all that the session was. Its traces, such as work of commands, need not be known.
+// twin reports whether the same caller began another chain with the session's first prompt, which
+// has ended and was sent all that the session was. Its traces, such as work of commands, need not
+// be known.
 func (c *ChainFacts) twin(o *ChainFacts) bool {
 	return c.Chain != o.Chain && c.State == Live && (c.Evidence.Caller != "" || c.Evidence.Terminal) &&
 		slices.Equal(c.Continuity.Root(), o.Continuity.Root()) && Contains(c.Base, o.Base)

@@ -4,7 +4,8 @@ import (
 	"fmt"
 )
 
-// Evidence are the facts that show that a call continues a session, as far as they are known. It holds no text.
+// Evidence are the facts that show that a call continues a session, as far as they are known. It
+// holds no text.
 type Evidence struct {
 	Transcript bool  `json:"transcript,omitempty"` // the prompt shows every answer, unchanged, and a new turn
 	Work       bool  `json:"work,omitempty"`       // the session's runs changed files

@@ -91,16 +91,16 @@ func (f *Facts) Lost(session int64) (copies int) {
 	return copies
 }
 
-// A SessionRecord is the part of a session's record in a ledger, or in a store, that decisions depend on. The
-// JSON names are the format of stores, and never change. A field that is missing there has the zero value,
-// which says that nothing is known.
+// A SessionRecord is the part of a session's record in a ledger, or in a store, that decisions
+// depend on. The JSON names are the format of stores, and never change. A field that is missing
+// there has the zero value, which says that nothing is known.
 type SessionRecord struct {
 	// The session that it is a copy of, 0 for none.
 	Parent   int64  `db:"parent_id,once INTEGER" json:"parent,omitempty"`
 	NativeID string `db:"native_id TEXT" json:"native_id,omitempty"`
 	State    State  `db:"state" json:"state"`
-	// The reason why it is dead or has failed; of a live one TurnLimit, or why a copy of it has failed if that
-	// can lie in it.
+	// The reason why it is dead or has failed; of a live one TurnLimit, or why a copy of it has
+	// failed if that can lie in it.
 	StateWhy     reason.Code `db:"state_why" json:"state_why,omitempty"`
 	Reset        bool        `db:"reset" json:"reset,omitempty"`             // an answer has ended it
 	CallersOwn   bool        `db:"callers_own" json:"callers_own,omitempty"` // the caller has gone on with it by its ID
@@ -128,11 +128,12 @@ func (s *SessionRecord) Context() rewrite.Context {
 	return rewrite.Context{Used: s.ContextUsed, Limit: s.ContextLimit}
 }
 
-// model returns the model that the session runs with, as the tool named it or else as it was requested.
+// model returns the model that the session runs with, as the tool named it or else as it was
+// requested.
 func (s *SessionRecord) model() string { return cmp.Or(s.FirstModel, s.Model) }
 
-// Changes reports whether the session's runs change files, as far as is known. One that only reads, as a
-// reviewer's, makes the progress elsewhere.
+// Changes reports whether the session's runs change files, as far as is known. One that only reads,
+// as a reviewer's, makes the progress elsewhere.
 func (s *SessionRecord) Changes() bool { return strings.Contains(s.LeftFiles, `"path":`) }
 
 // ChainFacts are the facts about a chain and one of its sessions.
@@ -164,8 +165,8 @@ type ChainFacts struct {
 	Given   string // a digest of the call's input
 	TreeNow string // git's name of the directory's content, "" if not known
 
-	// git's name of the directory's content after the latest run of another book's session, and a digest of that
-	// directory on that machine.
+	// git's name of the directory's content after the latest run of another book's session, and a
+	// digest of that directory on that machine.
 	Tree, Directory string
 }
 

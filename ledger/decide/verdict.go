@@ -58,7 +58,8 @@ func (f *Facts) proven(c *ChainFacts) bool {
 }
 
 // The kinds of words that speak against a resume although the session's work stands and the same
-// caller goes on with it, and the kinds that end a conversation although a rule names task and role.
+// caller goes on with it, and the kinds that end a conversation although a rule names task and
+// role.
 var (
 	besideWork  = []string{"role", "judge", "clean", "arm"}
 	endingNames = []string{"role", "clean", "apart"}

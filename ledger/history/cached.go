@@ -18,8 +18,9 @@ const (
 // oneRequest selects the calls that made a single request.
 const oneRequest = "coalesce(i.first_prompt = i.input + i.cache_read + i.cache_write, 0)"
 
-// A CacheRow has the tokens that resumed calls of one tool, version, model and idle time found in the
-// provider's cache: of each call's first request, or of all the requests if the tool reports only sums.
+// A CacheRow has the tokens that resumed calls of one tool, version, model and idle time found in
+// the provider's cache: of each call's first request, or of all the requests if the tool reports
+// only sums.
 type CacheRow struct {
 	Tool, Model       string
 	Version           string // "" if not known

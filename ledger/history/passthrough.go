@@ -2,14 +2,15 @@ package history
 
 import "reprise/ledger"
 
-// A PassthroughRow is the number of calls of one tool, directory and reason that were passed through.
+// A PassthroughRow is the number of calls of one tool, directory and reason that were passed
+// through.
 type PassthroughRow struct {
 	ledger.Passthrough // the latest
 	Calls              int64
 }
 
-// PassthroughRows returns the numbers of calls that were passed through on the days of the filter's period, the
-// latest first. A filter that selects by more than a tool and a directory selects none.
+// PassthroughRows returns the numbers of calls that were passed through on the days of the filter's
+// period, the latest first. A filter that selects by more than a tool and a directory selects none.
 func PassthroughRows(l *ledger.Ledger, f Filter) ([]PassthroughRow, error) {
 	if !f.OnlyPeriod() {
 		return nil, nil

@@ -57,8 +57,9 @@ type Group struct {
 	Sums
 }
 
-// Groups sums up the selected managed calls. The group with the most calls comes first, days and weeks
-// are in order. With most > 0, there are only so many; then the group of all other keys is the last.
+// Groups sums up the selected managed calls. The group with the most calls comes first, days and
+// weeks are in order. With most > 0, there are only so many; then the group of all other keys is
+// the last.
 func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (groups []Group, err error) {
 	err = l.InOneMoment(func(q ledger.Queryer) error {
 		key, args := by.column(), []any(nil)

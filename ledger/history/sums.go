@@ -108,9 +108,9 @@ const (
 	belowDay = iota
 )
 
-// readSlices sums up the calls that are alike; key is an expression of their key, with its arguments. It makes
-// SQLite sort by as few columns as possible and computes here the figures that follow from them: for a million calls each
-// column takes a tenth of a second.
+// readSlices sums up the calls that are alike; key is an expression of their key, with its
+// arguments. It makes SQLite sort by as few columns as possible and computes here the figures that
+// follow from them: for a million calls each column takes a tenth of a second.
 func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args ...any) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
@@ -157,8 +157,9 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args .
 	return list, err
 }
 
-// mostCalled returns an expression of a call's key, and the arguments. It is OtherKeys for all but the keys that
-// the most managed calls have. OtherKeys is one of that many keys, and stands for several.
+// mostCalled returns an expression of a call's key, and the arguments. It is OtherKeys for all but
+// the keys that the most managed calls have. OtherKeys is one of that many keys, and stands for
+// several.
 func mostCalled(q ledger.Queryer, by By, f Filter, most int) (expression string, keys []any, err error) {
 	where, args := f.selects("")
 	values, err := ledger.Column[string](q, "SELECT "+by.column()+" FROM calls WHERE "+managed+" AND "+where+" "+

@@ -2,7 +2,8 @@ package history
 
 import "slices"
 
-// Branches returns the copies of a session, or for "" the sessions with a source that is not among them.
+// Branches returns the copies of a session, or for "" the sessions with a source that is not among
+// them.
 func Branches(sessions []SessionRow, parent string) (branches []SessionRow) {
 	for _, s := range sessions {
 		known := s.Parent != "" && slices.ContainsFunc(sessions, func(o SessionRow) bool { return o.NativeID == s.Parent })
