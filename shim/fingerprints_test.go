@@ -79,7 +79,8 @@ func TestWatchedFilesCount(t *testing.T) {
 	for file, name := range map[string]string{
 		dir + "/CLAUDE.md": "CLAUDE.md", dir + "/CLAUDE.local.md": "CLAUDE.local.md", root + "/CLAUDE.md": "../CLAUDE.md",
 		dir + "/.claude/CLAUDE.md": ".claude/CLAUDE.md", dir + "/.claude/rules/go.md": ".claude/rules/go.md",
-		home + "/.claude/CLAUDE.md": "~/.claude/CLAUDE.md", home + "/.claude/rules/a.md": "~/.claude/rules/a.md",
+		dir + "/.claude/rules/go/tests.md": ".claude/rules/go/tests.md",
+		home + "/.claude/CLAUDE.md":        "~/.claude/CLAUDE.md", home + "/.claude/rules/a.md": "~/.claude/rules/a.md",
 		dir + "/.mcp.json": ".mcp.json", root + "/.mcp.json": "../.mcp.json", dir + "/.claude/agents/coder.md": ".claude/agents/coder.md",
 		home + "/.claude/agents/coder.md":    "~/.claude/agents/coder.md",
 		home + "/.claude/skills/x/SKILL.md":  "~/.claude/skills/x/SKILL.md",

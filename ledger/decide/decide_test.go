@@ -626,6 +626,7 @@ func TestVerdict(t *testing.T) {
 	shared := first(func(c *ChainFacts) { c.AnswerShared = true })
 	preamble := first(func(c *ChainFacts) { c.Preamble = true })
 	replaced := first(func(c *ChainFacts) { c.Continuity.Replaced = true })
+	reassigned := first(func(c *ChainFacts) { c.Continuity.Replaced, c.Continuity.Reassigned = true, true })
 	for name, tt := range map[string]struct {
 		relation reason.Code
 		proof    Evidence
@@ -700,6 +701,8 @@ func TestVerdict(t *testing.T) {
 		"places replaced, trace":                 {reason.Revises, Evidence{Work: true, Trace: true, Caller: loop}, replaced, ""},
 		"places replaced, answer":                {reason.Revises, Evidence{Work: true, Answer: true, Failure: true, Caller: loop}, replaced, reason.BaseChanged},
 		"places replaced, no work":               {reason.Revises, Evidence{Trace: true, Caller: loop}, replaced, reason.BaseChanged},
+		"an assignment replaced":                 {reason.Revises, Evidence{Work: true, Trace: true, Caller: loop}, reassigned, reason.BaseChanged},
+		"an assignment of a known task replaced": {reason.Revises, Evidence{Work: true, Trace: true, Caller: loop}, both(reassigned, func(f *Facts) { f.Strong = true }), ""},
 		"places of a preamble replaced":          {reason.Revises, Evidence{Work: true, Trace: true, Caller: loop}, both(replaced, preamble), reason.BaseChanged},
 		"short, whole answer":                    {reason.Unrelated, Evidence{Answer: true, Caller: loop}, long, reason.BaseChanged},
 		"short, whole answer, work":              {reason.Unrelated, Evidence{Answer: true, Work: true, Caller: loop}, long, ""},

@@ -345,8 +345,9 @@ func watched(home string) []rewrite.Watch {
 			"/etc/claude-code/managed-mcp.json",
 			".claude/output-styles/*.md", "~/output-styles/*.md"),
 		base.Watches(home, "~/.claude", reason.InstructionsChanged,
-			"~/CLAUDE.md", "~/rules/*.md", "/etc/claude-code/CLAUDE.md",
-			"^/CLAUDE.md", "^/CLAUDE.local.md", "^/.claude/CLAUDE.md", "^/.claude/rules/*.md"))
+			"~/CLAUDE.md", "~/rules/*.md", "~/rules/*/*.md", "/etc/claude-code/CLAUDE.md",
+			"^/CLAUDE.md", "^/CLAUDE.local.md", "^/.claude/CLAUDE.md", "^/.claude/rules/*.md",
+			"^/.claude/rules/*/*.md"))
 }
 
 // servers returns the MCP servers that claude's state file names for the user and for a
