@@ -64,7 +64,7 @@ var wordRows = sync.OnceValue(func() (rows []*wordRow) {
 		row := &wordRow{kind: fields[0], words: strings.Fields(fields[4])}
 		first, _ := utf8.DecodeRuneInString(row.words[0])
 		row.spaced = !unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana,
-			unicode.Hangul)
+			unicode.Hangul, unicode.Thai)
 		row.expression = sync.OnceValue(func() *regexp.Regexp {
 			if !row.spaced {
 				return regexp.MustCompile(fields[2])
