@@ -218,6 +218,8 @@ type Plan struct {
 	// ReexecsSelf reports that the tool restarts itself as its own child and does not forward
 	// signals to it.
 	ReexecsSelf bool
+	// ExitsBeforeFlush reports that the tool exits before a full pipe has taken all of its output.
+	ExitsBeforeFlush bool
 	// Resume is the session that the call continues, "" for a fresh call. With Copy the tool must
 	// report another ID, otherwise this one.
 	Resume string

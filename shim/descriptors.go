@@ -55,9 +55,9 @@ func (f *found) checkPipes() error {
 }
 
 // isPassed reports whether a descriptor is such a pipe.
-func (f *found) isPassed(fd int) bool {
+func (a *asked) isPassed(fd int) bool {
 	var file unix.Stat_t
-	if unix.Fstat(fd, &file) != nil || !isPipe(fd, &file) || !f.names(fd) {
+	if unix.Fstat(fd, &file) != nil || !isPipe(fd, &file) || !a.names(fd) {
 		return false
 	}
 	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
@@ -67,19 +67,19 @@ func (f *found) isPassed(fd int) bool {
 		var other unix.Stat_t
 		return unix.Fstat(int(stream.Fd()), &other) == nil && other.Ino == file.Ino && other.Dev == file.Dev
 	}
-	return !atEnd && !slices.ContainsFunc([]*os.File{f.env.Stdin, f.env.Stdout, f.env.Stderr}, isStream)
+	return !atEnd && !slices.ContainsFunc([]*os.File{a.env.Stdin, a.env.Stdout, a.env.Stderr}, isStream)
 }
 
 // names reports whether the call tells the tool of a descriptor: an argument or a variable has its
 // path, a variable is its number, or the tool is a script that reads it.
-func (f *found) names(fd int) bool {
+func (a *asked) names(fd int) bool {
 	number := strconv.Itoa(fd)
 	hasPath := func(text string) bool { return strings.Contains(text, "/fd/"+number) }
-	return slices.ContainsFunc(f.env.Args, hasPath) ||
-		slices.ContainsFunc(f.env.Environ, func(variable string) bool {
+	return slices.ContainsFunc(a.env.Args, hasPath) ||
+		slices.ContainsFunc(a.env.Environ, func(variable string) bool {
 			name, value, _ := strings.Cut(variable, "=")
 			return value == number && name != "SHLVL" || hasPath(value)
-		}) || f.search.ReadsDescriptor(number)
+		}) || a.search.ReadsDescriptor(number)
 }
 
 // isPipe reports whether a descriptor is a pipe's reading end or a local socket's, or a file

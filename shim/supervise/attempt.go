@@ -124,7 +124,9 @@ func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 		return child, err
 	}
 	a.taps = []*tap{newTap(out, nil)}
-	widen(out.tools)
+	if a.Plan.ExitsBeforeFlush || !isPipe(files[1]) {
+		widen(out.tools) // a file takes everything at once
+	}
 	child = [3]*os.File{files[0], out.tools, files[2]}
 	one := sameFile(files[1], files[2]) // the order counts, and the shim's way takes longer than a direct one
 	if a.state != stateHolding && !a.Plan.ReadStderr && !one || front.Closed(files[2].Fd()) {

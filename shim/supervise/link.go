@@ -36,6 +36,12 @@ func newLink(to *os.File) (l link, err error) {
 	return l, nil
 }
 
+// isPipe reports whether a file is a pipe or a FIFO.
+func isPipe(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
+}
+
 // imitate gives the shim's terminal the modes and the size of the caller's, without output
 // processing: bytes pass as the tool has written them, and the caller's terminal processes them.
 func (l link) imitate() error {

@@ -79,7 +79,8 @@ func TestNothingOutlivesARunThatIsGivenUp(t *testing.T) {
 	}
 }
 
-// A tool that does not wait until a full pipe takes more (gemini, claude 2.1.197) must find it wide.
+// A tool that does not wait until a full pipe takes more (gemini, claude 2.1.197) finds it wide, if the
+// caller has a file.
 func TestAHastyToolLosesNothing(t *testing.T) {
 	got, _ := try(t, "dd if=/dev/zero bs=800000 count=1 iflag=fullblock oflag=nonblock 2>/dev/null", rewrite.Plan{})
 	if len(got) != 800000 {

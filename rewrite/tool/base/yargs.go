@@ -62,7 +62,7 @@ const MaxYargsStdin = 8 << 20
 // since text names none. The options in resume make a plan one of a resume.
 func PlanYargs(c *rewrite.CommandLine, t rewrite.Target, resume ...string) rewrite.Plan {
 	plan := t.Plan(*c)
-	plan.ReexecsSelf = true
+	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
 	plan.Copy = t.Copied()
 	switch id := t.NewID(); {
 	case plan.Resume != "":

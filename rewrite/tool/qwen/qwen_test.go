@@ -150,7 +150,8 @@ func TestQwenPlans(t *testing.T) {
 	}
 	for _, tt := range tests {
 		plan := tool.Plan(parseQwen(tt.line, ""), tt.target)
-		if got := strings.Join(plan.Args, " "); got != tt.want || !plan.ReexecsSelf {
+		if got := strings.Join(plan.Args, " "); got != tt.want || !plan.ReexecsSelf ||
+			!plan.ExitsBeforeFlush {
 			t.Errorf("%q: %q, want %q", tt.line, got, tt.want)
 		}
 	}

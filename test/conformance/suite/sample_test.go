@@ -11,7 +11,7 @@ import (
 func TestSample(t *testing.T) {
 	tools := slices.Sorted(maps.Keys(clis))
 	drawn := map[string]bool{}
-	for seed := range uint64(50) {
+	for seed := range uint64(100) {
 		all, err := options{seed: seed}.chosen(tools)
 		if err != nil {
 			t.Fatal(err)
