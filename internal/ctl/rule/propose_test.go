@@ -85,6 +85,9 @@ func TestPropose(t *testing.T) {
 		}
 		var got []named
 		for _, c := range p.past {
+			if own := p.past[len(p.past)-1]; c.Same != (c.Task == own.Task && c.Role == own.Role) {
+				t.Errorf("%s: call %d of the last call's job: %v", name, c.Call, c.Same)
+			}
 			if c.Role == "(text)" || len(c.Role) > 0 && c.Role[0] == '#' {
 				c.Role = ""
 			}
@@ -98,6 +101,34 @@ func TestPropose(t *testing.T) {
 	typed.Run = decide.CallerProcess{}
 	if _, err := propose(typed, []sentCall{typed}, "loop", key); !errors.Is(err, errTyped) {
 		t.Errorf("typed by hand: %v", err)
+	}
+}
+
+// The words that two lines do not share are the task, as long as whole words before them say which
+// line it is.
+func TestLinePattern(t *testing.T) {
+	for _, tt := range []struct{ a, b, want string }{
+		{"Ticket: A-1.", "Ticket: B-22!", `Ticket: TASK`},
+		{"  Mend cart in Go now.", "Mend bill in Go now", `Mend TASK in Go now`},
+		{"Mend cart", "Mend carts", `Mend TASK`},
+		{"Mend the cart today", "Mend the card today", `Mend the TASK today`},
+		{"Mend red-cart soon", "Mend blue-cart soon", `Mend TASK soon`},
+		{"Mend a/b (it)", "Mend c/b (it)", `Mend TASK \(it\)`},
+		{"Fix a a", "Fix a", `Fix TASK`},
+		{"Mend it", "Mend it now", `Mend TASK`},
+		{"You are the coder of shop 1", "You are the coder of shop 2",
+			`You are the \pL[\pL\pN -]*? of shop TASK`},
+		{"Mend cart", "Mend", ""},
+		{"cart", "bill", ""},
+		{"12 cart", "12 bill", ""},
+	} {
+		want := ""
+		if tt.want != "" {
+			want = `(?m)^\s*` + strings.Replace(tt.want, "TASK", `(?P<task>\S.*?)`, 1) + `[.,;:!?\s]*$`
+		}
+		if got := linePattern(tt.a, tt.b); got != want {
+			t.Errorf("%q, %q: %s, want %s", tt.a, tt.b, got, want)
+		}
 	}
 }
 
