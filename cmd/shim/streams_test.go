@@ -86,16 +86,33 @@ func TestMuchOutput(t *testing.T) {
 	}
 }
 
-// Where the caller does not read the tool has to wait.
+// Where the caller does not read the tool has to wait. Node gives its children sockets.
 func TestBackPressure(t *testing.T) {
+	for name, open := range map[string]func() (r, w *os.File, err error){
+		"a pipe": os.Pipe, "a socket": socketPair} {
+		t.Run(name, func(t *testing.T) { pressBack(t, open) })
+	}
+}
+
+func socketPair() (r, w *os.File, err error) {
+	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(ends[0]), "ours"), os.NewFile(uintptr(ends[1]), "the call's"), nil
+}
+
+func pressBack(t *testing.T, open func() (r, w *os.File, err error)) {
 	cmd := twins(t, nil, "lines 1073741824").shim
-	out, err := cmd.StdoutPipe()
+	out, w, err := open()
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmd.Stdout = w
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	w.Close()
 	r := bufio.NewReaderSize(out, 16)
 	first, err := r.ReadString('\n')
 	if err != nil {

@@ -124,8 +124,8 @@ func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 		return child, err
 	}
 	a.taps = []*tap{newTap(out, nil)}
-	if a.Plan.ExitsBeforeFlush || !isPipe(files[1]) {
-		widen(out.tools) // a file takes everything at once
+	if a.Plan.ExitsBeforeFlush || takesAll(files[1]) {
+		widen(out.tools)
 	}
 	child = [3]*os.File{files[0], out.tools, files[2]}
 	one := sameFile(files[1], files[2]) // the order counts, and the shim's way takes longer than a direct one
@@ -350,8 +350,8 @@ func (a *Attempt) Forgotten() bool {
 	return seen.First.Known && !seen.Compacted && seen.First.Prompt() < a.Plan.Least
 }
 
-// awaitsProof reports whether the length of the first request is still to come, and the caller reads nothing before the end or
-// waits for it only a moment.
+// awaitsProof reports whether the length of the first request is still to come, and holding the output until then delays nobody:
+// the tool prints at the end only, or tells the length before the answer.
 func (a *Attempt) awaitsProof() bool {
 	seen := a.Stream.Seen()
 	return a.Plan.Least > 0 && !seen.First.Known && !seen.Compacted && (a.Stream.PrintsAtEnd() || a.Tool.Descriptor().TellsFirst)

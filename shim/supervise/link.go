@@ -36,10 +36,10 @@ func newLink(to *os.File) (l link, err error) {
 	return l, nil
 }
 
-// isPipe reports whether a file is a pipe or a FIFO.
-func isPipe(f *os.File) bool {
+// takesAll reports whether a file takes any amount at once, as no pipe, socket or terminal does.
+func takesAll(f *os.File) bool {
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeNamedPipe != 0
+	return err == nil && info.Mode().IsRegular()
 }
 
 // imitate gives the shim's terminal the modes and the size of the caller's, without output
