@@ -212,9 +212,10 @@ func (m moment) again() moment {
 	return m
 }
 
-// late is the time by which a call can end later than its twin. A later call is tried again: a
-// busy machine is late as well, but not always. The shim waits for a caller that does not read,
-// unless the tool died of the signal. A slow reader gets output that it would have lost without us.
+// late is the greatest delay of a call behind its twin. A call with a longer one is tried again: a
+// busy machine delays calls as well, but not always. The shim waits for a caller that does not
+// read, unless the tool died of the signal. A slow reader gets output that it would have lost
+// without us.
 func (l listener) late(died bool) time.Duration {
 	if l == eager || l == deaf && died {
 		return time.Second

@@ -17,8 +17,8 @@ import (
 	"reprise/test/sample"
 )
 
-// All commands show the same figures: of calls whose tool reports the cost, and of
-// others that are priced by the list.
+// All commands show the same figures, if the tool reports the cost of calls and if the price list
+// has it.
 func TestFiguresAgree(t *testing.T) {
 	for _, control := range []bool{false, true} {
 		path := sample.Ledger(t, 2000, control)

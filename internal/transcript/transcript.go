@@ -25,7 +25,7 @@ type format struct {
 	prompt func(line) (content json.RawMessage, ok bool)
 }
 
-// formats are those of the tools with prompts that are read.
+// formats are the formats of callers' messages, by tool.
 var formats = map[string]format{
 	"claude": {`"type":"user"`, func(l line) (json.RawMessage, bool) {
 		return l.Message.Content, l.Type == "user" && !l.IsMeta && !l.Sidechain

@@ -75,7 +75,7 @@ var order = []reason.Code{
 	reason.JobChanged,
 }
 
-// differ returns the weightiest reason for which digests are not the same, and the names of the
+// differ returns the weightiest reason of the differences between digests, and the names of the
 // differences that have it. A difference that the digests do not show has the reason otherwise.
 func (d Digests) differ(other Digests, otherwise reason.Code) (reason.Code, []string) {
 	if d == other {

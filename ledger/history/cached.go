@@ -5,7 +5,7 @@ import (
 	"reprise/ledger/decide"
 )
 
-// An Idle is the time for which a session had not been used when a call resumed it.
+// An Idle is the time between a session's last use and the call that resumed it.
 type Idle int
 
 // The idle times that differ for the providers' caches.
@@ -26,7 +26,7 @@ type CacheRow struct {
 	Version           string // "" if not known
 	Idle              Idle
 	Calls             int64
-	Prompt, Read      int64 // tokens sent, and those of them that came from the cache
+	Prompt, Read      int64 // tokens sent, and the part that came from the cache
 	Firsts            int64 // calls with a known first request
 	HeldTokens, Whole int64 // of these calls: tokens that their sessions had been sent before, and tokens sent
 	Judged            int64 // calls of sessions that held enough to be cached

@@ -448,8 +448,8 @@ func TestFirstLines(t *testing.T) {
 	}
 }
 
-// A prompt in which few places are new can be a later round, with another log. Another text without
-// one can be another assignment, whatever log stands in another section.
+// A prompt with few new places can be a later round, with another log. Another text without a log
+// can be another assignment, whatever log stands in another section.
 func TestOtherAssignments(t *testing.T) {
 	const rules = "You keep the shop.\n\nKeep changes small.\n\nRun the tests.\n\n"
 	before := rules + "You work on carts.\n\n## Notes\n\nbill.go:3: wrong"

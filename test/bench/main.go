@@ -106,7 +106,7 @@ type cost struct{ wall, cpu float64 }
 func (c cost) less(d cost) cost { return cost{c.wall - d.wall, c.cpu - d.cpu} }
 func (c cost) over(d cost) cost { return cost{c.wall / d.wall, c.cpu / d.cpu} }
 
-// added returns the time by which a call of a comparison exceeds the direct one.
+// added returns the cost of a call beyond the direct call of the comparison.
 func (b *bench) added(title, name string) cost {
 	return b.costs[title][name].less(b.costs[title]["direct"])
 }

@@ -184,7 +184,7 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) player.Script {
 	return s
 }
 
-// readers and sources are the ways in which a caller reads, and the kinds of stdin.
+// readers are the ways a caller reads, sources the kinds of stdin.
 var (
 	readers = map[harness.Target]string{harness.Reader: "all", harness.Slow: "slow",
 		harness.ToFile: "file", harness.Leaves: "head", harness.Gone: "gone",

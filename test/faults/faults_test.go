@@ -70,7 +70,7 @@ func (k kind) once(t *testing.T, p programs, dir string) {
 	w.must(player.Prepare(w.notes()))
 	k.try(w)
 	switch {
-	case w.skips != nil && *all: // an untried fault must not look like one that passed
+	case w.skips != nil && *all: // an untried fault must not look like a passed test
 		t.Error("not tried:", w.skips)
 	case w.skips != nil:
 		t.Skip(w.skips)

@@ -29,7 +29,7 @@ var (
 		"python": {realcli.OldAgentPython, "agent.py"}}
 )
 
-// agentModes are the modes in which agent.mjs and agent.py use an SDK.
+// agentModes are the modes of agent.mjs and agent.py.
 var agentModes = []string{"string", "callbacks", "partial"}
 
 // A job of three rounds is resumed from the second on, and what the caller sees is what it sees

@@ -68,7 +68,7 @@ var model = porcupine.NondeterministicModel{
 	},
 }
 
-// A history has the actions of runs on one task, in the order in which calls began and ended.
+// A history has the actions of runs on one task, sorted by the times when calls began and ended.
 type history struct {
 	mu  sync.Mutex
 	now int64

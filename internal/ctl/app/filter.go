@@ -79,8 +79,10 @@ func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
 	if *f["since"] != "" {
 		out.Period = history.Since(decide.MillisOf(since)).Period
 	}
-	if err := CheckTools(out.Tool); err != nil && out.Tool != "" {
-		return out, err
+	if out.Tool != "" {
+		if err := CheckTools(out.Tool); err != nil {
+			return out, err
+		}
 	}
 	if err := CheckReason(out.Reason); err != nil {
 		return out, err

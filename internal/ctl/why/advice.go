@@ -25,7 +25,7 @@ type Case struct {
 	Before int64 // the call that ended the session badly, 0 if it is not known
 	// length of the prompt's text that identifies the job; 0 if it is not known
 	Bytes int
-	// the reason by which the call's own end makes later calls fresh, "" for none
+	// the reason in the call's own end that makes later calls fresh, "" for none
 	End       reason.Code
 	Continues bool
 	HeldOut   bool // rollout holds the chain out

@@ -39,8 +39,8 @@ func contextWindow(c rewrite.Context, model string) (tokens int64, why string) {
 // SessionModel returns the model that a session runs with, "" if not known.
 func SessionModel(s history.SessionRow) string { return cmp.Or(s.Answered, s.Model) }
 
-// rulePolicy returns the policy of a rule of the user's, and otherwise that of the file: no preset
-// has one of its own.
+// rulePolicy returns the policy of the user's rule, or else the policy of the file: no preset has a
+// separate one.
 func rulePolicy(c config.Config, rule string) config.Policy {
 	for _, r := range c.Rules {
 		if r.Name == rule {

@@ -423,8 +423,8 @@ func (c *choices) addOptions(settings []rewrite.Setting) {
 	}
 }
 
-// ResolveWithEnv adds the settings files, on which a session depends, and the abilities
-// of the version.
+// ResolveWithEnv adds the settings files that a session depends on, and the abilities of the
+// version.
 func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	own := base.Own[details](c)
 	chosen := choices{cache: own.cacheChosen}
