@@ -30,7 +30,7 @@ func (s spool) put(ended decide.Millis, outcome string) error {
 	}
 	path := filepath.Join(s.dir, fmt.Sprintf("%016x-%d", uint64(ended), os.Getpid()))
 	err := s.write(path, outcome)
-	if errors.Is(err, fs.ErrNotExist) { // another process removed it while it was not locked
+	for n := 1; n < spoolTries && errors.Is(err, fs.ErrNotExist); n++ { // removed while it was not locked
 		err = s.write(path, outcome)
 	}
 	return err
@@ -67,6 +67,10 @@ func (s spool) write(path, outcome string) error {
 func (s spool) open() (*os.File, error) {
 	return os.OpenFile(s.dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 }
+
+// spoolTries is how often an outcome is written at most. Where others look all the time, a writer can
+// miss the lock, and lose the file, several times in a row.
+const spoolTries = 20
 
 // spoolTemp is the suffix of a file that is being written.
 const spoolTemp = ".tmp"
