@@ -54,11 +54,11 @@ func (a *asked) newSearch() *binary.Search {
 	return binary.NewSearch(a.name, a.env.Args, a.env.Environ, a.env.Stderr, func(what string, err error) { a.log.fault(what, err) })
 }
 
-// toolName returns the name of the program as called if that is a tool's, or else the
+// toolName returns the name of the program as called, see called in front/exec.c, if that is a tool's, or else the
 // name of the program's file.
 func toolName(env Env) string {
-	if len(env.Args) > 0 {
-		if name := filepath.Base(env.Args[0]); slices.Contains(rewrite.Names, name) {
+	for _, path := range append([]string{env.Executed}, env.Args[:min(1, len(env.Args))]...) {
+		if name := filepath.Base(path); name == binary.Npx || slices.Contains(rewrite.Names, name) {
 			return name
 		}
 	}

@@ -14,6 +14,7 @@ import (
 // An Env is the outside world of a call. Nothing else in this package reads os.Args, the
 // environment or the clock.
 type Env struct {
+	Executed              string   // the path of the program, as the caller wrote it
 	Args                  []string // with argv[0]
 	Environ               []string
 	Stdin, Stdout, Stderr *os.File
@@ -30,7 +31,7 @@ type Env struct {
 // OSEnv is the environment of this process.
 func OSEnv() Env {
 	return Env{
-		Args: os.Args, Environ: front.Environ(), Now: time.Now, NewID: randomUUID,
+		Executed: front.Executed(), Args: os.Args, Environ: front.Environ(), Now: time.Now, NewID: randomUUID,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
 }

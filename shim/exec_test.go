@@ -27,7 +27,7 @@ type driver struct {
 
 func startDriver(t *testing.T) *driver {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "claude")
+	program := filepath.Join(t.TempDir(), "driver") // no tool's name: argv[0] counts
 	flags := []string{"-std=gnu11", "-g", "-O1", "-o", program, "testdata/exec_driver.c"}
 	if os.Getenv("REPRISE_SANITIZE") == "1" {
 		flags = append([]string{"-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}, flags...)
@@ -36,6 +36,7 @@ func startDriver(t *testing.T) *driver {
 		t.Fatalf("build the driver: %v\n%s", err, out)
 	}
 	cmd := exec.Command(program)
+	cmd.Args[0] = "claude"
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -15,18 +15,24 @@ import (
 // between: the probe sees no difference but the guard.
 func TestProbeSeesNoShim(t *testing.T) {
 	probe := buildProbe(t)
+	shim := filepath.Join(t.TempDir(), "claude")
+	if err := os.Symlink(executable(t), shim); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct{ name, flags, args string }{
-		{"before Go", "-", "mcp list --json"},
-		{"a closed stderr", "c", "mcp"},
-		{"odd variables", "d", "--version"},
-		{"little memory", "v", "--version"},
-		{"a terminal", "tv", "hello"},
-		{"in Go", "-", "-p hello --no-session-persistence"},
+		{"before Go", "-", "claude mcp list --json"},
+		{"a closed stderr", "c", "claude mcp"},
+		{"odd variables", "d", "claude --version"},
+		{"little memory", "v", "claude --version"},
+		{"a terminal", "tv", "claude hello"},
+		{"in Go", "-", "claude -p hello --no-session-persistence"},
+		{"another tool's name", "-", "codex mcp"},
+		{"another tool's name, in Go", "-", "codex -p hello --no-session-persistence"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			direct := launch(t, dir, probe, test.flags, probe, test.args)
-			shim := launch(t, dir, probe, test.flags, executable(t), test.args)
+			shim := launch(t, dir, probe, test.flags, shim, test.args)
 			if !bytes.Contains(direct, []byte("SigIgn")) {
 				t.Fatalf("the probe says %q", direct)
 			}
@@ -60,11 +66,11 @@ func buildProbe(t *testing.T) string {
 	return probe
 }
 
-// launch lets the probe be the caller of a program, and returns the report of the probe behind
-// it says, but for the guard.
+// launch lets the probe be the caller of a program, with the arguments from argv[0] on, and returns
+// the report of the probe behind it, but for the guard.
 func launch(t *testing.T, dir, probe, flags, program, args string) []byte {
 	t.Helper()
-	cmd := exec.Command(probe, append([]string{"launch", flags, program, "claude"},
+	cmd := exec.Command(probe, append([]string{"launch", flags, program},
 		strings.Fields(args)...)...)
 	cmd.Env = append(toolbox.Home(dir), "PATH="+filepath.Dir(probe)+":"+tools)
 	cmd.Dir = dir

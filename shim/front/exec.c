@@ -105,6 +105,30 @@ static const struct tool *tool_of(const char *name)
 	return NULL;
 }
 
+// reprise_executed returns the path that the caller has executed, as it was written; "" if it is not known.
+const char *reprise_executed(void)
+{
+#ifdef __linux__
+	const char *path = (const char *)getauxval(AT_EXECFN);
+	return path ? path : "";
+#else
+	static char path[PATH_MAX];
+	uint32_t size = sizeof path;
+	return _NSGetExecutablePath(path, &size) == 0 ? path : "";
+#endif
+}
+
+// is_shim reports whether a name is a shim's.
+static bool is_shim(const char *name) { return tool_of(name) || strcmp(name, "npx") == 0; }
+
+// called returns the name of the program as called: the name of the file that was executed, or if that is no shim's, as after
+// fexecve and through a link of another name, argv[0], which a caller chooses freely.
+static const char *called(int argc, char **argv)
+{
+	const char *file = base_name(reprise_executed());
+	return is_shim(file) || argc == 0 ? file : base_name(argv[0]);
+}
+
 // headless reports whether an argument may be the option of headless mode, for the tools that have an
 // option for it and no command: -p, also in a cluster of letters, or --p...
 static bool headless(const struct reprise_start *s)
@@ -130,7 +154,7 @@ static bool nested(const struct reprise_start *s, const struct tool *tool)
 // stderr or the log.
 bool reprise_unmanaged(const struct reprise_start *s)
 {
-	const struct tool *tool = s->argc > 0 ? tool_of(base_name(s->argv[0])) : NULL;
+	const struct tool *tool = tool_of(called(s->argc, s->argv));
 	const char *first = s->argc > 1 ? s->argv[1] : NULL;
 
 	if (!tool || *value(s->envp, "REPRISE_VERBOSE"))
@@ -350,14 +374,10 @@ bool reprise_identify(const char *path, char id[REPRISE_ID_SIZE])
 bool reprise_self(char id[REPRISE_ID_SIZE])
 {
 #ifdef __linux__
-	const char *started = (const char *)getauxval(AT_EXECFN); // for systems without /proc
-	return reprise_identify("/proc/self/exe", id) || (started && reprise_identify(started, id));
-#else
-	char path[PATH_MAX];
-	uint32_t size = sizeof path;
-	id[0] = 0;
-	return _NSGetExecutablePath(path, &size) == 0 && reprise_identify(path, id);
+	if (reprise_identify("/proc/self/exe", id))
+		return true;
 #endif
+	return reprise_identify(reprise_executed(), id); // for systems without /proc
 }
 
 // runnable reports whether a shell would run the file, and finds its ID. If a sandbox refuses to answer, an exec will.
@@ -648,17 +668,19 @@ __attribute__((constructor(101))) static void start(void)
 		argv--, argc++;
 #endif
 	struct reprise_start s = {.argc = argc, .argv = argv, .envp = envp};
-	const char *name = argc > 0 ? base_name(argv[0]) : "";
+	const char *name = called(argc, argv);
 	const struct tool *tool = tool_of(name);
+	if (argc > 5 && strcmp(argv[0], REPRISE_START) == 0) {
+		reprise_hide();
+		start_tool(&s);
+	}
 #ifdef __linux__
-	if (argc == 2 && strcmp(name, REPRISE_WITNESS) == 0)
+	if (argc == 2 && strcmp(argv[0], REPRISE_WITNESS) == 0)
 		witness(&s);
 #endif
-	if (!tool && strcmp(name, REPRISE_START) != 0 && strcmp(name, "npx") != 0)
+	if (!is_shim(name))
 		return; // shimctl, a test: not called as a shim
 	reprise_hide();
-	if (argc > 5 && strcmp(name, REPRISE_START) == 0)
-		start_tool(&s);
 	reprise_is_shim = true;
 	s.stdin_tty = tty(0);
 	s.stdout_tty = tty(1);

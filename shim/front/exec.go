@@ -20,6 +20,9 @@ func Identify(path string) string {
 	return C.GoString(&id[0])
 }
 
+// Executed returns the path that the caller has executed, as it was written; "" if it is not known.
+func Executed() string { return C.GoString(C.reprise_executed()) }
+
 // Self returns the ID of the running program, even if the file was replaced.
 func Self() string {
 	var id [C.REPRISE_ID_SIZE]C.char

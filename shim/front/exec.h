@@ -49,6 +49,7 @@ extern bool reprise_is_shim; // the program was started under the name of a tool
 void reprise_hide(void);
 void reprise_close_others(int first);
 bool reprise_unmanaged(const struct reprise_start *s);
+const char *reprise_executed(void);
 bool reprise_plain_config(const char *text, size_t size);
 bool reprise_account_home(char home[PATH_MAX]);
 
