@@ -1,8 +1,9 @@
 #!/bin/sh
 # install.sh installs shimctl and the shims of tools that are on PATH into a directory of their own, with --store reprise-store too. It takes
 # them from a release, checked against its checksums and signature, or from the package that it lies in, or builds
-# them in a checkout. It never edits a shell profile, never touches a file that it did not install, and at no moment is there
-# a name without a program behind it: each is made and tried first, then renamed into place.
+# them in a checkout. It edits no shell profile, but --uninstall takes the line of shimctl setup out; it never touches a file
+# that it did not install, and at no moment is there a name without a program behind it: each is made and tried first, then
+# renamed into place.
 set -eu
 unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
@@ -10,7 +11,7 @@ shims='claude codex copilot droid gemini opencode kilo qwen vibe'
 programs='shimctl reprise-store'
 names="$shims npx $programs" # choose_programs leaves some out
 repository='' # whose workflow signs releases, as github.com/OWNER/NAME; scripts/home sets it
-tmp='' made='' ticker=''
+tmp='' made=''
 
 main() {
 	read_options "$@"
@@ -53,7 +54,7 @@ usage() {
 	cat <<'END'
 usage: ./install.sh [--from RELEASE] [--unsigned] [--bin-dir DIR]
                     [--tools TOOLS] [--store] [--demo]
-       ./install.sh --uninstall [--bin-dir DIR] [--yes] [--purge]
+       ./install.sh --uninstall [--bin-dir DIR] [--purge]
 
   --from RELEASE install the programs of a release, without Go and a C compiler:
                  a directory or an https URL that has the archives and
@@ -71,10 +72,8 @@ usage: ./install.sh [--from RELEASE] [--unsigned] [--bin-dir DIR]
                  sessions; once there, it stays
   --demo         show what the installed shims do, on this machine alone
                  (shimctl demo)
-  --uninstall    remove the programs, and ask whether to take out the line that
-                 shimctl setup added to your start file; the ledger, the
-                 log and the configuration stay
-  --yes          with --uninstall: take that out unasked
+  --uninstall    remove the programs, and the line that shimctl setup added to
+                 your start file; the ledger, the log and the configuration stay
   --purge        with --uninstall: remove those as well
   --where        print the directory to install into, and do nothing
   --help         show this
@@ -82,7 +81,7 @@ END
 }
 
 read_options() {
-	action=install demo=no store=no yes=no purge=no unsigned=no from='' asked='' bin=${REPRISE_BIN_DIR:-}
+	action=install demo=no store=no purge=no unsigned=no from='' asked='' bin=${REPRISE_BIN_DIR:-}
 	case $bin in
 	'' | /*) ;;
 	*) fail "REPRISE_BIN_DIR is $bin, not an absolute path" 'programs in other directories would not find it; set it anew' ;;
@@ -116,7 +115,6 @@ read_options() {
 		--tools=*) add_tools "${1#*=}" ;;
 		--uninstall) action=uninstall ;;
 		--where) action=where ;;
-		-y | --yes) yes=yes ;;
 		--purge) purge=yes ;;
 		--store) store=yes ;;
 		--demo) demo=yes ;;
@@ -130,9 +128,6 @@ read_options() {
 	done
 	if [ "$purge" = yes ] && [ "$action" = install ]; then
 		bad_usage '--purge goes only with --uninstall'
-	fi
-	if [ "$yes" = yes ] && [ "$action" = install ]; then
-		bad_usage '--yes goes only with --uninstall'
 	fi
 	if [ "$demo" = yes ] && [ "$action" = uninstall ]; then
 		bad_usage '--demo does not go with --uninstall'
@@ -167,24 +162,7 @@ say_error() {
 	[ $# -lt 2 ] || say "hint: $2" >&2
 }
 
-# say SENTENCE prints it, at a terminal in lines of up to 80 characters, broken at spaces.
-say() (
-	if ! [ -t 1 ] || [ ${#1} -le 80 ]; then
-		printf '%s\n' "$1"
-		return
-	fi
-	set -f
-	line=
-	for word in $1; do
-		if [ -n "$line" ] && [ $((${#line} + ${#word})) -ge 80 ]; then
-			printf '%s\n' "$line"
-			line=$word
-		else
-			line=${line:+$line }$word
-		fi
-	done
-	printf '%s\n' "$line"
-)
+say() { printf '%s\n' "$1"; }
 
 # --- where things live (config/paths.go has the same rules) ---
 
@@ -251,7 +229,7 @@ on_loopback() {
 
 enter_repository() {
 	cd -- "$here"
-	if ! grep -q '^module reprise$' go.mod 2>/dev/null || ! [ -d cmd/shim ] || ! [ -d cmd/shimctl ] || ! [ -d cmd/reprise-store ]; then
+	if ! grep -q '^module reprise$' go.mod 2>/dev/null; then
 		fail "$here is not the reprise repository" 'clone it and run ./install.sh in it, or name a release with --from'
 	fi
 	. ./scripts/flags.sh
@@ -262,31 +240,14 @@ enter_repository() {
 without='or build a release elsewhere (go run ./scripts/release -out DIR) and name it with --from'
 
 check_go() {
-	wanted=$(sed -n 's/^go \([0-9.]*\).*/\1/p' go.mod)
-	get_go="install go from https://go.dev/dl: from 1.21 on it fetches $wanted itself, unless GOTOOLCHAIN is local; $without"
+	get_go="install go from https://go.dev/dl: from 1.21 on it fetches a newer one itself, unless GOTOOLCHAIN is local; $without"
 	command -v go >/dev/null 2>&1 || fail 'go is not on PATH' "$get_go"
 	# Settings of other projects do not belong in this build.
 	export CGO_ENABLED=1 GOWORK=off GO111MODULE=on
-	found=$(go version 2>/dev/null | sed -n 's/.* go\([0-9][0-9.]*\).*/\1/p') || found=
-	if [ -z "$found" ]; then
-		# In this directory go may have looked for a newer version of itself, in vain.
-		found=$(GOTOOLCHAIN=local GOFLAGS='' go version 2>/dev/null | sed -n 's/.* go\([0-9][0-9.]*\).*/\1/p') || found=
-	fi
-	[ -n "$found" ] || fail 'go does not start' "run go version to see why; $get_go"
-	at_least "$found" "$wanted" || fail "go $found is too old" "$get_go"
+	# In this directory go can look for a newer version of itself, in vain.
+	go version >/dev/null || fail 'go does not start' "the lines above say why; $get_go"
 	GOOS=$(go env GOHOSTOS) GOARCH=$(go env GOHOSTARCH) # for this machine, whatever is set
 	export GOOS GOARCH
-}
-
-# at_least FOUND WANTED compares versions number by number; a number that is left out is 0.
-at_least() {
-	left=$1. right=$2.
-	while [ -n "$right" ]; do
-		l=${left%%.*} r=${right%%.*}
-		[ "${l:-0}" -le "${r:-0}" ] || return 0
-		[ "${l:-0}" -ge "${r:-0}" ] || return 1
-		left=${left#*.} right=${right#*.}
-	done
 }
 
 check_compiler() {
@@ -376,27 +337,16 @@ sweep() {
 # present reports whether there is anything of that name, be it a dangling link.
 present() { [ -e "$1" ] || [ -L "$1" ]; }
 
-# ours reports whether the file of that name is one that we installed, unchanged, or one of our programs of which the marker
-# has no line: a version that did not have it yet has written the marker since.
+# ours reports whether the file of that name is one that we installed, unchanged.
 ours() {
 	[ -f "$bin/$1" ] && ! [ -L "$bin/$1" ] && [ -r "$bin/$marker" ] &&
-		if grep -q "^$1 " "$bin/$marker"; then grep -qxF -e "$(line_for "$1" "$bin/$1")" "$bin/$marker"; else built "$1"; fi
-}
-
-# built reports whether the file of that name is a program of this project: Go notes which package one was built from.
-built() {
-	case " $shims " in
-	*" $1 "*) package=cmd/shim ;;
-	*) package=cmd/$1 ;;
-	esac
-	LC_ALL=C grep -q "path	[^ ]*reprise/$package\$" "$bin/$1"
+		grep -qxF -e "$(line_for "$1" "$bin/$1")" "$bin/$marker"
 }
 
 # line_for NAME FILE prints the marker's line for the file.
 line_for() { printf '%s %s\n' "$1" "$(cksum <"$2")"; }
 
 clean_up() {
-	stop_ticker
 	[ -z "$tmp" ] || rm -rf -- "$tmp"
 	[ -z "$made" ] || remove_empty || :
 }
@@ -514,13 +464,12 @@ lacks_program() {
 
 build() {
 	stamp
-	say "building reprise $version with go $found and $compiler: one to four minutes the first time, seconds after that"
+	say "building reprise $version with $(go env GOVERSION) and $compiler: one to four minutes the first time, most of it for SQLite"
 	# Asked apart from the build, so that a module that cannot be had is not taken for a link that fails.
-	printf 'fetching missing modules\n'
 	# shellcheck disable=SC2046,SC2086 # several programs
 	if ! go list -deps -tags "$tags" ./cmd/shim $(printf " ./cmd/%s" $programs) >/dev/null 2>"$tmp/log"; then
 		cat "$tmp/log" >&2
-		fail 'the packages to build cannot be loaded' 'without a network, every module must be in the cache already'
+		fail 'the packages to build cannot be loaded' "the lines above say why; if go is too old, $get_go"
 	fi
 	if [ "$GOOS" = linux ]; then
 		if [ -z "${CC:-}" ] && command -v musl-gcc >/dev/null 2>&1; then
@@ -551,58 +500,10 @@ link() {
 	for program in shim $programs; do
 		cgo=1 flags="$(stamped "$version" "$commit") $2"
 		[ "$program" != reprise-store ] || cgo=0 flags=$(stamped "$version" "$commit")
-		start_ticker "$program"
-		linked=yes
-		# With -v it names the packages that it compiles, which are counted and are no errors.
-		CC=$1 CGO_ENABLED=$cgo go build -v -trimpath -buildvcs=false -tags "$tags" -ldflags "$flags" \
-			-o "$tmp/$program" "./cmd/$program" 2>"$tmp/compiled" || linked=no
-		stop_ticker
-		if [ "$linked" = no ]; then
-			grep -vE "$package" "$tmp/compiled" >"$tmp/log" || :
-			return 1
-		fi
+		CC=$1 CGO_ENABLED=$cgo go build -trimpath -buildvcs=false -tags "$tags" -ldflags "$flags" \
+			-o "$tmp/$program" "./cmd/$program" 2>"$tmp/log" || return 1
 	done
 	start
-}
-
-# package matches the lines that go build -v writes.
-package='^[A-Za-z0-9._/+-]+$'
-
-# start_ticker PROGRAM shows, until stop_ticker, how long compiling has taken: each second at a terminal, else twice a minute.
-start_ticker() {
-	interval=30
-	[ ! -t 1 ] || interval=1
-	: >"$tmp/compiled"
-	: >"$tmp/ticking"
-	(
-		trap - EXIT
-		seconds=0
-		# shellcheck disable=SC2217 # a sleep that is left must not hold the caller's stdin
-		while sleep 1 >/dev/null 2>&1 </dev/null && [ -e "$tmp/ticking" ]; do
-			seconds=$((seconds + 1))
-			[ $((seconds % interval)) = 0 ] || continue
-			count=$(grep -cE "$package" "$tmp/compiled") || :
-			what="compiling $1"
-			# It takes longest: from database/sql, which it needs, until go names it.
-			! grep -qx database/sql "$tmp/compiled" || grep -q '/go-sqlite3$' "$tmp/compiled" || what="compiling SQLite for $1"
-			if [ "$interval" = 1 ]; then
-				printf '\r  %s: %s s, packages so far: %s ' "$what" "$seconds" "$count"
-			else
-				printf '  %s: %s s, packages so far: %s\n' "$what" "$seconds" "$count"
-			fi
-		done
-	) &
-	ticker=$!
-}
-
-# stop_ticker removes the file too: a shell that has just been forked may lose a signal, and one may ignore it.
-stop_ticker() {
-	[ -n "$ticker" ] || return 0
-	rm -f "$tmp/ticking"
-	kill "$ticker" 2>/dev/null || :
-	wait "$ticker" 2>/dev/null || :
-	ticker=
-	[ ! -t 1 ] || printf '\r%60s\r' ''
 }
 
 # start reports whether the programs that were made start here; the log says why not.
@@ -624,14 +525,10 @@ shim_starts() {
 }
 
 all_start() {
-	for program in $programs; do starts "$program" || return 1; done
-}
-
-# starts PROGRAM: whatever it makes of its argument, it was neither refused by the system nor killed, and its
-# Go runtime, which leaves with 2, did not crash.
-starts() {
-	try "$1" version
-	[ "$status" -lt 126 ] && ! grep -q -e '^goroutine [0-9]' -e '^fatal error: ' "$tmp/said"
+	for program in $programs; do
+		try "$program" version
+		[ "$status" = 0 ] || return 1
+	done
 }
 
 try() {
@@ -669,14 +566,10 @@ summary() {
 	if first_on_path; then
 		printf 'that directory is first on PATH already\n\n'
 	else
-		say 'next: put that directory first on PATH. This asks before it changes your profile:'
+		say 'next: put that directory first on PATH. This shows the change, and asks:'
 		printf '\n    %s setup\n\n' "$(quote "$bin/shimctl")"
-		printf 'or do it yourself:\n\n    %s\n\n' "$(path_line)"
 	fi
-	case ${SHELL:-} in
-	*/fish) ;;
-	*) printf 'in shells that are open, run hash -r afterwards\n' ;;
-	esac
+	say 'in shells that are open, run hash -r afterwards'
 	say 'shimctl status shows the savings and decisions, shimctl doctor finds problems'
 }
 
@@ -693,17 +586,6 @@ first_on_path() {
 	[ -n "$first" ] && [ -d "$first" ] && [ "$(cd -P -- "$first" && pwd)" = "$(cd -P -- "$bin" && pwd)" ]
 }
 
-# shellcheck disable=SC2016 # the shell that reads the line is to expand $PATH
-path_line() {
-	case ${SHELL:-} in
-	*/fish) printf 'fish_add_path --move "%s"\n' "$(escaped "$bin")" ;;
-	*) printf 'export PATH="%s:$PATH"\n' "$(escaped "$bin")" ;;
-	esac
-}
-
-# escaped prints a path as it stands in double quotes.
-escaped() { printf '%s' "$1" | sed 's/[\\"$`]/\\&/g'; }
-
 # --- uninstall ---
 
 uninstall() {
@@ -713,7 +595,6 @@ uninstall() {
 	else
 		say "nothing of reprise is installed in $bin"
 	fi
-	mention_lines
 	data=$(xdg "${XDG_DATA_HOME:-}" .local/share)
 	for place in "$state" "$settings"; do
 		[ -z "$place" ] || ! present "$place" || remove_or_mention "$place"
@@ -721,21 +602,9 @@ uninstall() {
 	[ -z "$data" ] || rmdir -- "$data" 2>/dev/null || :
 }
 
-# undo_setup takes what shimctl setup wrote out of the user's files, if it may.
+# undo_setup takes the line of shimctl setup out of the start files.
 undo_setup() {
-	ours shimctl && [ -x "$bin/shimctl" ] && [ -w "$bin" ] || return 0
-	[ "$yes" = yes ] || { [ -t 0 ] && [ -t 2 ]; } || return 0
-	changes=$("$bin/shimctl" setup --undo --dry-run 2>&1) || {
-		printf '%s\n' "$changes" >&2
-		return 0
-	}
-	[ "$changes" != 'there is nothing to change' ] || return 0
-	if [ "$yes" = no ]; then
-		printf '%s\ndo so? The programs are removed in any case [y/N] ' "$changes" >&2
-		read -r answer || printf '\n' >&2
-		case $answer in [yY] | [yY][eE][sS]) ;; *) return 0 ;; esac
-	fi
-	"$bin/shimctl" setup --undo --yes | grep -E '^(wrote|removed) ' || :
+	! ours shimctl || "$bin/shimctl" setup --undo --yes 2>&1 | grep -E '^(wrote|removed|error:|hint:) ' || :
 }
 
 remove_programs() {
@@ -752,22 +621,6 @@ remove_programs() {
 	rm -rf -- "${bin:?}/$marker" "${bin:?}/$marker".tmp.*
 	say "removed reprise from $bin"
 	remove_empty
-}
-
-# mention_lines names the start files that have the line of shimctl setup, and those in which the user put the directory on
-# PATH himself.
-mention_lines() {
-	home=${HOME:-} below=${bin#"${HOME:-}"/}
-	for file in "$home/.profile" "$home/.bash_profile" "$home/.bash_login" "$home/.bashrc" "${ZDOTDIR:-$home}/.zshenv" "${ZDOTDIR:-$home}/.zprofile" \
-		"${ZDOTDIR:-$home}/.zshrc" "${ZDOTDIR:-$home}/.zlogin" "${XDG_CONFIG_HOME:-$home/.config}/fish/config.fish"; do
-		line=$(sed -n '/# by shimctl setup;/=' "$file" 2>/dev/null) || continue
-		[ -z "$line" ] || say "$file keeps the line of shimctl setup: take line $line out"
-		# shellcheck disable=SC2016,SC2088 # the file is searched for what a user wrote, unexpanded
-		if sed '/# by shimctl setup;/d' "$file" 2>/dev/null | grep -i path |
-			grep -qF -e "$bin" -e "$(escaped "$bin")" -e "~/$below" -e '$HOME/'"$below" -e '${HOME}/'"$below"; then
-			say "$file still puts that directory on PATH: take the line out"
-		fi
-	done
 }
 
 remove_or_mention() {

@@ -10,8 +10,8 @@ usage: reprise COMMAND
 
   reprise setup       install the programs, and put the shims first in your shell
   reprise install     install or update the programs only; --help lists its options
-  reprise uninstall   remove them; --yes also takes the block out of your start-up files,
-                      --purge removes the ledger, the log and the configuration
+  reprise uninstall   remove them, and the line in your start file; --purge also
+                      removes the ledger, the log and the configuration
 
 Every other command is shimctl's:
 
