@@ -288,6 +288,7 @@ func TestInherited(t *testing.T) {
 		"everything ignored":       every,
 		"USR1 and TERM blocked":    {"-b", "10", "-b", "15"},
 		"CHLD blocked":             {"-b", "17"},
+		"URG blocked":              {"-b", "23"},
 		"PIPE and SEGV blocked":    {"-b", "13", "-b", "11"},
 		"a real-time one blocked":  {"-b", "40"},
 		"everything pending":       pending,

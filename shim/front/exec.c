@@ -614,7 +614,7 @@ static void witness(const struct reprise_start *s)
 static bool tight(void)
 {
 	static const struct { int what; rlim_t least; } needs[] = {
-		{RLIMIT_NOFILE, 32}, {RLIMIT_NPROC, 64}, {RLIMIT_AS, (rlim_t)2 << 30},
+		{RLIMIT_NOFILE, 32}, {RLIMIT_NPROC, 64}, {RLIMIT_AS, (rlim_t)2 << 30}, {RLIMIT_DATA, (rlim_t)1 << 30},
 	};
 	struct rlimit limit;
 	for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)

@@ -56,7 +56,7 @@ static void hold(void) {
 	const struct timespec none = {0, 0};
 	for (int sig; (sig = sigtimedwait(&mask, 0, &none)) > 0;) note(sig);
 	for (int sig = 1; sig < NSIG; sig++)
-		if (blocks(sig) && sig != SIGCHLD) as_caller(sig); // SIGCHLD would be noted for children of the shim
+		if (blocks(sig) && sig != SIGCHLD && sig != SIGURG) as_caller(sig); // the shim's children and threads send these
 	holding = true;
 }
 #endif
