@@ -63,9 +63,9 @@ func TestWork(t *testing.T) {
 		{"no name", "work.json", nil, false, 0, 44},
 		{"no name, by commands", "work.json", nil, true, 0, 43},
 		{"one task round all", "work.json", task, false, 1, 50},
-		// A warm-up whose run wrote notes, payloads and an optimizer's advice behind the same
-		// prompt: nothing that happened tells them from a loop's next round.
-		{"agents", "agents.json", nil, false, 4, 8},
+		// Payloads and an optimizer's advice behind the same prompt: nothing that happened tells
+		// them from a loop's next round.
+		{"agents", "agents.json", nil, false, 2, 8},
 		{"agents, by commands", "agents.json", nil, true, 2, 8},
 		{"agents, one task round all", "agents.json", task, false, 6, 8},
 		{"attacks", "attacks.json", nil, false, 3, 0},

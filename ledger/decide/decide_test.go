@@ -626,6 +626,8 @@ func TestVerdict(t *testing.T) {
 	shared := first(func(c *ChainFacts) { c.AnswerShared = true })
 	preamble := first(func(c *ChainFacts) { c.Preamble = true })
 	replaced := first(func(c *ChainFacts) { c.Continuity.Replaced = true })
+	elsewhere := first(func(c *ChainFacts) { c.Continuity.Reassigned = true })
+	newest := first(func(c *ChainFacts) { c.Continuity.Evidence.Newest = true })
 	reassigned := first(func(c *ChainFacts) { c.Continuity.Replaced, c.Continuity.Reassigned = true, true })
 	for name, tt := range map[string]struct {
 		relation reason.Code
@@ -693,6 +695,8 @@ func TestVerdict(t *testing.T) {
 		"revises, work and trace":                {reason.Revises, Evidence{Work: true, Trace: true, Caller: loop}, none, ""},
 		"revises, work and failure":              {reason.Revises, Evidence{Work: true, Failure: true, Caller: loop}, none, ""},
 		"revises, work and a log":                {reason.Revises, Evidence{Work: true, Caller: loop}, logged, ""},
+		"revises, work and another's log":        {reason.Revises, Evidence{Work: true, Caller: loop}, both(logged, elsewhere), reason.BaseChanged},
+		"revises, work, its answer and a log":    {reason.Revises, Evidence{Work: true, Caller: loop}, both(both(logged, elsewhere), newest), ""},
 		"revises, flow without work":             {reason.Revises, Evidence{Flow: 3, Caller: loop}, none, reason.BaseChanged},
 		"revises a preamble, failure":            {reason.Revises, Evidence{Work: true, Failure: true, Flow: 3, Trace: true, Caller: loop}, preamble, reason.BaseChanged},
 		"revises a preamble, answer":             {reason.Revises, Evidence{Work: true, Answer: true, Caller: loop}, preamble, ""},

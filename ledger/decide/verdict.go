@@ -49,7 +49,8 @@ func (f *Facts) proven(c *ChainFacts) bool {
 		if c.Continuity.Replaced {
 			return caller && p.Work && p.Trace && !c.Preamble && (f.Strong || !c.Continuity.Reassigned)
 		}
-		return caller && p.Work && (p.Answer || !c.Preamble && (new || e.Log || p.Failure))
+		log := e.Log && (e.Newest || !c.Continuity.Reassigned)
+		return caller && p.Work && (p.Answer || !c.Preamble && (new || log || p.Failure))
 	case reason.Unrelated:
 		short := f.PromptBytes < 2*e.Answer+shortPrompt
 		return caller && short && c.QuotesLong() && (p.Work || e.Log)

@@ -37,8 +37,8 @@ type Continuity struct {
 	BeginsAlike bool
 	// Replaced reports that the prompt is the newest one but for the content of a few places.
 	Replaced bool
-	// Reassigned reports that a section of such a prompt has a new text and no new log: it can be
-	// another assignment.
+	// Reassigned reports that a section has a new text and no new log, or has it before the log
+	// where Replaced does not bound the new text: it can be another assignment.
 	Reassigned bool
 
 	matched
@@ -111,7 +111,7 @@ func compareMatched(sent Sent, p *Prompt, m matched, moved movedTurn) Continuity
 	}
 	c.Evidence.Own = c.Evidence.Own || m.filled && c.Evidence.alone // a place for it was left empty
 	c.Relation, c.Replaced = p.relation(sent, &c, h)
-	c.Reassigned = c.Replaced && p.reassigns(c.Has)
+	c.Reassigned = p.reassigns(&c)
 	return c
 }
 
@@ -159,17 +159,24 @@ func (p *Prompt) replaces(base Footprint, m matched) bool {
 	return places > 0 && places <= maxReplaced && (logs || 5*m.retained >= 3*len(base.Blocks))
 }
 
-// reassigns reports whether a section has a new text and no new log.
-func (p *Prompt) reassigns(has []bool) bool {
+// reassigns reports whether a section has a new text without a new log, in which text can stand
+// before the log only if a few places were replaced.
+func (p *Prompt) reassigns(c *Continuity) bool {
 	text, log := false, false // there is a new one in the section
-	for i, known := range has {
-		if p.blocks[i].level > 0 {
+	for i, known := range c.Has {
+		switch {
+		case p.blocks[i].level > 0:
 			if text && !log {
 				return true
 			}
 			text, log = false, false
-		} else if !known {
-			text, log = true, log || p.isLog(i)
+		case known:
+		case !p.isLog(i):
+			text = true
+		case text && !log && !c.Replaced:
+			return true
+		default:
+			log = true
 		}
 	}
 	return text && !log

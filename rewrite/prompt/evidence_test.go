@@ -448,6 +448,23 @@ func TestFirstLines(t *testing.T) {
 	}
 }
 
+// Where all that later rounds added is replaced, a text before the log can be another assignment.
+func TestAssignmentsOfRounds(t *testing.T) {
+	const root = "You mend the shop.\n\n"
+	sent := unnamedSent(root, root+"Request 12: carts.\n\ncart.go:3: wrong", "Done.")
+	for after, reassigned := range map[string]bool{
+		"Request 13: bills.\n\nbill.go:7: wrong":                true,
+		"cart.go:7: wrong":                                      false,
+		"cart.go:7: wrong\n\nMend it.":                          false,
+		"## Request\n\nBills.\n\n## Checks\n\nbill.go:7: wrong": true,
+	} {
+		c := Compare(sent, New(root+after, testKey))
+		if c.Relation != reason.Revises || c.Replaced || c.Reassigned != reassigned {
+			t.Errorf("%q: %+v", after, c)
+		}
+	}
+}
+
 // A prompt with few new places can be a later round, with another log. Another text without a log
 // can be another assignment, whatever log stands in another section.
 func TestOtherAssignments(t *testing.T) {
