@@ -11,6 +11,7 @@ import (
 
 	"reprise/internal/standin"
 	"reprise/test/harness"
+	"reprise/test/promptcache"
 )
 
 // clockFile says, beside the model's address, how far the model's clock is ahead.
@@ -23,9 +24,8 @@ func model() {
 		d, _ := time.ParseDuration(strings.TrimSpace(string(text)))
 		return d
 	}
-	s, err := standin.Start(standin.Options{Now: func() time.Time {
-		return time.Now().Add(ahead())
-	}})
+	s, err := standin.Start(standin.Options{Measure: promptcache.New(promptcache.Options{
+		Now: func() time.Time { return time.Now().Add(ahead()) }})})
 	if err != nil {
 		log.Fatal(err)
 	}

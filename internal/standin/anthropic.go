@@ -7,7 +7,6 @@ var anthropic = &dialect{
 	name:     Anthropic,
 	messages: "messages",
 	head:     []string{"tools", "system"},
-	cached:   cachedAtBreakpoints,
 	turn:     anthropicTurn,
 	answer:   anthropicAnswer,
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
+	"reprise/test/markers"
 )
 
 // A resumed conversation as claude 2.1.329 sends it: reminders beside the prompt, a system message
@@ -22,7 +23,7 @@ func messagesBody(stream, prompt string) string {
 }
 
 func TestAnthropicText(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, markers.Options{})
 	for prompt, want := range map[string]string{
 		"what number": "456", "ECHO<<" + several + ">>": several, "EMPTY": "",
 		"ECHO<<a <b> & \u2028>>": "a <b> & \u2028",
@@ -39,7 +40,7 @@ func TestAnthropicText(t *testing.T) {
 }
 
 func TestAnthropicEvents(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, markers.Options{})
 	_, raw := post(t, s.URL()+"/v1/messages", messagesBody("true", "hi"))
 	const want = "message_start content_block_start content_block_delta content_block_stop " +
 		"message_delta message_stop"
@@ -58,7 +59,7 @@ func TestAnthropicEvents(t *testing.T) {
 }
 
 func TestAnthropicTool(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, markers.Options{})
 	_, raw := post(t, s.URL()+"/v1/messages", messagesBody("false", "RUNTOOL"))
 	got := parse(t, raw)
 	if dig(got, "content", 1, "name") != "Bash" ||
@@ -88,7 +89,7 @@ func TestAnthropicTool(t *testing.T) {
 }
 
 func TestAnthropicFailures(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, markers.Options{})
 	for prompt, want := range map[string]struct {
 		status        int
 		kind, message string
@@ -112,9 +113,10 @@ func TestAnthropicFailures(t *testing.T) {
 }
 
 func TestAnthropicUsage(t *testing.T) {
-	s := start(t, standin.Options{})
-	body := `{"system":"s","messages":[` + userMessage(textBlock(text("long ", 2000), mark("1h")),
-		textBlock(`"unmarked"`, "")) + `]}`
+	s := start(t, markers.Options{})
+	body := `{"system":"s","messages":[{"role":"user","content":[{"type":"text","text":"` +
+		strings.Repeat("long ", 1600) + `","cache_control":{"type":"ephemeral","ttl":"1h"}},` +
+		`{"type":"text","text":"unmarked"}]}]}`
 	for i, want := range []string{"cache_creation_input_tokens", "cache_read_input_tokens"} {
 		_, raw := post(t, s.URL()+"/v1/messages", body)
 		usage := asObject(dig(parse(t, raw), "usage"))
@@ -130,7 +132,7 @@ func TestAnthropicUsage(t *testing.T) {
 }
 
 func TestAnthropicAside(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, markers.Options{})
 	code, raw := post(t, s.URL()+"/v1/messages/count_tokens", `{"messages":[]}`)
 	if n, _ := dig(parse(t, raw), "input_tokens").(float64); code != 200 || n < 1 {
 		t.Errorf("count_tokens: %d %s", code, raw)

@@ -7,6 +7,7 @@ import (
 
 	"reprise/internal/standin"
 	"reprise/rewrite"
+	"reprise/test/markers"
 )
 
 // An api says how a conversation looks in one of the APIs, and where the answers have their facts.
@@ -89,7 +90,7 @@ func (a api) ask(t *testing.T, s *standin.Server, turns ...string) (int, string)
 
 func eachAPI(t *testing.T, test func(t *testing.T, a api, s *standin.Server)) {
 	for name, a := range apis {
-		t.Run(name, func(t *testing.T) { test(t, a, start(t, standin.Options{})) })
+		t.Run(name, func(t *testing.T) { test(t, a, start(t, markers.Options{})) })
 	}
 }
 
@@ -186,7 +187,7 @@ func first(all []any, path ...any) any {
 }
 
 func TestNotStreamed(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, markers.Options{})
 	for path, c := range map[string]struct {
 		body string
 		text []any
@@ -207,7 +208,7 @@ func TestNotStreamed(t *testing.T) {
 }
 
 func TestInputAsText(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, markers.Options{})
 	post(t, s.URL()+"/v1/responses", `{"input":"hello"}`)
 	if got := standin.LastUser(s.Asked()[0]); got != "hello" {
 		t.Errorf("LastUser %q", got)

@@ -2,79 +2,62 @@ package standin
 
 import (
 	"crypto/sha256"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
 	"sync"
-	"time"
 )
 
-// A cache is a provider's prompt cache: digests of the beginnings of prompts, each until it
-// expires. A beginning is cached only if it is sent again byte for byte. It is the stand-in's only
-// memory. An entry exists as soon as the request has been read, not only when the answer begins.
-type cache struct {
-	mu      sync.Mutex
-	now     func() time.Time
-	entries map[digest]entry
+// A Prompt is the input of a request, as a provider's cache sees it.
+type Prompt struct {
+	API, Model string
+	Header     http.Header
+	Body       []byte   // of the request
+	Head       []string // the fields that count as coming before the conversation
+	Messages   string   // the field of the conversation
+}
 
-	sameText bool // see Options
+// A cache has the beginnings of all prompts, in steps.
+type cache struct {
+	mu   sync.Mutex
+	seen map[digest]bool
 }
 
 type digest = [sha256.Size]byte
 
-type entry struct {
-	until time.Time
-	life  time.Duration
-}
+// step is the size of a step in bytes, the size of a block of Mistral's.
+const step = 256
 
-// The lifetimes that the providers document. OpenAI keeps an entry for five to ten minutes of
-// inactivity, or for a day if the request asks for that; Google and Mistral name no time.
-// https://platform.claude.com/docs/en/build-with-claude/prompt-caching,
-// https://developers.openai.com/api/docs/guides/prompt-caching
-const (
-	usualLife = 5 * time.Minute
-	hourLife  = time.Hour
-	dayLife   = 24 * time.Hour
-)
+var breakpoint = regexp.MustCompile(`,"cache_control":\{[^}]*\}`)
 
-// read reports whether an entry exists. Reading prolongs it by the lifetime.
-func (c *cache) read(key digest) bool {
-	e, ok := c.entries[key]
-	if !ok || !c.now().Before(e.until) {
-		return false
-	}
-	e.until = c.now().Add(e.life)
-	c.entries[key] = e
-	return true
-}
-
-// write stores an entry. One that is kept for longer stays.
-func (c *cache) write(key digest, life time.Duration) {
-	until := c.now().Add(life)
-	if until.After(c.entries[key].until) {
-		c.entries[key] = entry{until, life}
-	}
-}
-
-// measure counts a request's tokens and caches the parts that the API would. An error is the
-// provider's about the request.
-func (c *cache) measure(d *dialect, model string, raw []byte) (Tokens, error) {
+// measure counts the tokens of a prompt, four bytes each. All that was not read is written.
+func (c *cache) measure(p Prompt) (u Tokens, _ error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return d.cached(c, prompt{d, model, members(raw)})
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(p.Body, &body); err != nil {
+		return u, err
+	}
+	var text []byte // without breakpoints, which move on with a conversation
+	for _, name := range append(slices.Clone(p.Head), p.Messages) {
+		var list []json.RawMessage
+		if json.Unmarshal(body[name], &list) != nil {
+			list = []json.RawMessage{body[name]}
+		}
+		for _, part := range list { // without the brackets: a conversation goes on
+			text = append(text, breakpoint.ReplaceAll(part, nil)...)
+		}
+	}
+	begin, hit := sha256.Sum256([]byte(p.API+"\x00"+p.Model)), true
+	for end := step; end <= len(text); end += step {
+		begin = sha256.Sum256(append(begin[:], text[end-step:end]...))
+		if hit = hit && c.seen[begin]; hit {
+			u.Cached = end / 4
+		}
+		c.seen[begin] = true
+	}
+	u.Input = len(text)/4 + 1
+	u.Written = u.Input - u.Cached
+	return u, nil
 }
-
-// A prompt is the input of a request for a model.
-type prompt struct {
-	*dialect
-	model string
-	body  sent
-}
-
-// begin returns the digest of the empty beginning: no two models share a cache.
-func (p prompt) begin() digest { return sha256.Sum256([]byte(p.name + "\x00" + p.model)) }
-
-// after returns the digest of a beginning that goes on with more text.
-func after(beginning digest, more []byte) digest {
-	return sha256.Sum256(append(beginning[:], more...))
-}
-
-// tokens returns how many tokens so many bytes are.
-func tokens(size int) int { return size / 4 }

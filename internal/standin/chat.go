@@ -12,17 +12,15 @@ var chat = &dialect{
 	name:     Chat,
 	messages: "messages",
 	head:     []string{"tools"},
-	cached:   mistralCache.cached,
 	turn:     chatTurn,
 	answer:   chatAnswer,
 }
 
-// openaiChat is the same API in OpenAI's form, with OpenAI's cache and errors.
+// openaiChat is the same API as OpenAI serves it.
 var openaiChat = &dialect{
 	name:     OpenAIChat,
 	messages: "messages",
 	head:     []string{"tools"},
-	cached:   openaiCache.cached,
 	turn:     chatTurn,
 	answer:   chatAnswer,
 }

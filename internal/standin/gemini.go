@@ -10,7 +10,6 @@ var gemini = &dialect{
 	name:     Gemini,
 	messages: "contents",
 	head:     []string{"systemInstruction", "tools"},
-	cached:   geminiCache.cached,
 	turn:     geminiTurn,
 	answer:   geminiAnswer,
 }

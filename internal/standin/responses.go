@@ -5,7 +5,6 @@ var responses = &dialect{
 	name:     Responses,
 	messages: "input",
 	head:     []string{"instructions", "tools"},
-	cached:   openaiCache.cached,
 	turn:     responsesTurn,
 	answer:   responsesAnswer,
 }

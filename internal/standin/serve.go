@@ -3,7 +3,6 @@ package standin
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ type dialect struct {
 	name     string
 	messages string   // the field that contains the conversation
 	head     []string // the fields that count as coming before it
-	cached   func(c *cache, p prompt) (Tokens, error)
 	turn     func(message object) turn
 	answer   func(x *exchange)
 }
@@ -100,7 +98,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, instead.Body) // a client that is gone needs no answer
 		return
 	}
-	if x.usage, err = s.cacheOf(r).measure(d, model(r.URL.Path, body), raw); err != nil {
+	x.usage, err = s.options.Measure(Prompt{API: d.name, Model: model(r.URL.Path, body),
+		Header: r.Header, Body: raw, Head: d.head, Messages: d.messages})
+	if err != nil {
 		writeJSON(x.w, http.StatusBadRequest,
 			object{"type": "error", "error": object{"type": "invalid_request_error",
 				"message": err.Error()}})
@@ -109,12 +109,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.usage.Output = 1 + len(x.reply.Text+x.reply.Command)/4
 	s.charge(serial, x.usage)
 	d.answer(x)
-}
-
-// cacheOf returns the cache of the backend that a gateway would choose for a request.
-func (s *Server) cacheOf(r *http.Request) *cache {
-	id := sha256.Sum256([]byte(r.Header.Get("X-Claude-Code-Session-Id")))
-	return s.caches[int(id[0])%len(s.caches)]
 }
 
 // model returns the name of the model that is asked. Google's API has it in the path.

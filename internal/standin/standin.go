@@ -3,8 +3,7 @@
 // against it, without an account and without a network.
 //
 // Invariant: an answer depends only on the request. Only usage figures depend on the past: a prompt
-// that begins like an earlier one is reported as read from the cache, by the rules that the
-// provider documents.
+// that begins like an earlier one is reported as read from the cache.
 //
 // It never connects to another address, listens only on a loopback address, and never stores or
 // logs a credential.
@@ -18,7 +17,6 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
-	"time"
 )
 
 // Options configure a Server. The zero value is the usual configuration.
@@ -27,15 +25,10 @@ type Options struct {
 	Addr string
 	// Log receives one line of JSON for each request, if it is not nil.
 	Log io.Writer
-	// Now is the cache's clock, time.Now if nil.
-	Now func() time.Time
-	// SameText makes Anthropic's cache treat a string as the list with this one text block. The
-	// documentation calls the string a short form; reports say that the cache tells them apart
-	// (anthropics/claude-code#93490).
-	SameText bool
-	// Backends is how many caches there are, one if it is 0. The header that has a claude's session
-	// ID selects one, as a gateway does that balances sessions.
-	Backends int
+	// Measure counts the tokens of a prompt, and those of them that the provider's cache has. An
+	// error is the provider's about the request. If it is nil, the cache has all that was sent
+	// before.
+	Measure func(Prompt) (Tokens, error)
 	// Reply returns the model's answer, if it is not nil and returns true; else that is "ok".
 	Reply func(Request) (Reply, bool)
 }
@@ -46,7 +39,6 @@ type Server struct {
 	url     string
 	http    *http.Server
 	done    chan error
-	caches  []*cache
 
 	mu       sync.Mutex
 	requests []Request
@@ -64,12 +56,8 @@ func Start(options Options) (*Server, error) {
 		url:     "http://" + listener.Addr().String(),
 		done:    make(chan error, 1),
 	}
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	for range max(options.Backends, 1) {
-		s.caches = append(s.caches, &cache{now: options.Now, entries: map[digest]entry{},
-			sameText: options.SameText})
+	if options.Measure == nil {
+		s.options.Measure = (&cache{seen: map[digest]bool{}}).measure
 	}
 	s.http = &http.Server{Handler: s}
 	go func() { s.done <- s.http.Serve(listener) }()

@@ -15,7 +15,7 @@ import (
 )
 
 // start starts a stand-in that ends with the test.
-func start(t *testing.T, options standin.Options) *standin.Server {
+func start(t *testing.T, options markers.Options) *standin.Server {
 	t.Helper()
 	s, err := markers.Start(options)
 	if err != nil {
@@ -110,7 +110,7 @@ func joined(all []any, path ...any) string {
 
 func TestStartRefusesAnythingButLoopback(t *testing.T) {
 	for _, addr := range []string{"0.0.0.0:0", ":0", "localhost:0", "[::]:0", "192.0.2.1:80"} {
-		if s, err := markers.Start(standin.Options{Addr: addr}); err == nil {
+		if s, err := markers.Start(markers.Options{Addr: addr}); err == nil {
 			s.Close()
 			t.Errorf("Start on %q succeeded", addr)
 		}
@@ -118,7 +118,7 @@ func TestStartRefusesAnythingButLoopback(t *testing.T) {
 }
 
 func TestCloseTwice(t *testing.T) {
-	s, err := markers.Start(standin.Options{})
+	s, err := markers.Start(markers.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestCloseTwice(t *testing.T) {
 
 func TestLogAndRecord(t *testing.T) {
 	var log bytes.Buffer
-	s := start(t, standin.Options{Log: &log})
+	s := start(t, markers.Options{Log: &log})
 	r, _ := http.NewRequest("POST", s.URL()+"/v1/messages?key=secret1",
 		strings.NewReader(`{"messages":[]}`))
 	r.Header.Set("Authorization", "Bearer secret2")
@@ -155,7 +155,7 @@ func TestLogAndRecord(t *testing.T) {
 }
 
 func TestCannedReply(t *testing.T) {
-	s := start(t, standin.Options{Reply: func(r standin.Request) (standin.Reply, bool) {
+	s := start(t, markers.Options{Reply: func(r standin.Request) (standin.Reply, bool) {
 		return standin.Reply{Text: "canned"}, standin.LastUser(r) == "mine"
 	}})
 	for prompt, want := range map[string]string{"mine": "canned", "other": "ok"} {
@@ -168,7 +168,7 @@ func TestCannedReply(t *testing.T) {
 }
 
 func TestRefusesWhatItCannotRead(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, markers.Options{})
 	if code, _ := post(t, s.URL()+"/v1/messages", "["); code != http.StatusBadRequest {
 		t.Errorf("status %d for broken JSON", code)
 	}
@@ -181,7 +181,7 @@ func TestRefusesWhatItCannotRead(t *testing.T) {
 }
 
 func TestHangEndsWithClientAndServer(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, markers.Options{})
 	const body = `{"stream":true,"messages":[{"role":"user","content":"HANG"}]}`
 	ctx, cancel := context.WithCancel(t.Context())
 	r, _ := http.NewRequestWithContext(ctx, "POST", s.URL()+"/v1/messages", strings.NewReader(body))
@@ -206,7 +206,7 @@ func TestHangEndsWithClientAndServer(t *testing.T) {
 }
 
 func TestSlow(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, markers.Options{})
 	began := time.Now()
 	_, raw := post(t, s.URL()+"/v1/messages",
 		`{"stream":true,"messages":[{"role":"user","content":"SLOW"}]}`)
@@ -215,5 +215,36 @@ func TestSlow(t *testing.T) {
 	}
 	if n := strings.Count(raw, "text_delta"); n != 10 {
 		t.Errorf("%d pieces, want 10", n)
+	}
+}
+
+// Without another measure, the beginning that a prompt shares with earlier ones counts as read,
+// wherever the breakpoint is by now.
+func TestCacheOfBeginnings(t *testing.T) {
+	s, err := standin.Start(standin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	turn := func(text, mark string) string {
+		return `{"role":"user","content":[{"type":"text","text":"` + text + `"` + mark + `}]}`
+	}
+	const mark = `,"cache_control":{"type":"ephemeral"}`
+	long := strings.Repeat("long ", 1600)
+	for i, c := range []struct {
+		model, messages string
+		cached          bool
+	}{
+		{"m", turn(long, mark), false},
+		{"m", turn(long, "") + "," + turn("next", mark), true},
+		{"other", turn(long, mark), false},
+		{"m", turn("other "+long, mark), false},
+	} {
+		post(t, s.URL()+"/v1/messages", `{"model":"`+c.model+`","system":"s","messages":[`+
+			c.messages+`]}`)
+		u := s.Requests()[i].Tokens
+		if (u.Cached > 1900) != c.cached || u.Input < 2000 || u.Written != u.Input-u.Cached {
+			t.Errorf("request %d: %+v", i+1, u)
+		}
 	}
 }

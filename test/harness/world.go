@@ -77,7 +77,7 @@ func New(tool, real, shims string) (*World, error) {
 	if err := os.Mkdir(root, 0o755); err != nil {
 		return nil, err
 	}
-	w, err := NewWith(root, tool, real, shims, standin.Options{})
+	w, err := NewWith(root, tool, real, shims, markers.Options{})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(root))
 	}
@@ -87,7 +87,7 @@ func New(tool, real, shims string) (*World, error) {
 
 // NewWith is New in an existing directory, which stays, with another model. The shims resume all
 // tools, whatever that costs.
-func NewWith(root, tool, real, shims string, model standin.Options) (*World, error) {
+func NewWith(root, tool, real, shims string, model markers.Options) (*World, error) {
 	w := worldAt(root, []string{real})
 	if shims != "" {
 		w.path = []string{shims, real}
@@ -103,8 +103,8 @@ func NewWith(root, tool, real, shims string, model standin.Options) (*World, err
 	if out, err := exec.Command("git", "init", "-q", w.Project).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("make a repository: %w: %s", err, out)
 	}
-	if model.Now == nil {
-		model.Now = func() time.Time { return time.Now().Add(time.Duration(w.passed.Load())) }
+	if model.Cache.Now == nil {
+		model.Cache.Now = func() time.Time { return time.Now().Add(time.Duration(w.passed.Load())) }
 	}
 	var err error
 	if w.Model, err = markers.Start(model); err != nil {

@@ -67,7 +67,7 @@ func TestAfterAFailure(t *testing.T) {
 				t.Parallel()
 				var failing atomic.Bool
 				w := newWorldWith(t, realcli.Claude, true,
-					standin.Options{Reply: func(r standin.Request) (standin.Reply, bool) {
+					markers.Options{Reply: func(r standin.Request) (standin.Reply, bool) {
 						if failure.status != 0 {
 							return markers.Fails(r, failure.status), failing.Load()
 						}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"reprise/internal/standin"
 	"reprise/test/harness"
+	"reprise/test/markers"
 	"reprise/test/realcli"
 )
 
@@ -30,7 +30,7 @@ var appServers = map[string]appServer{
 // A server and its client notice nothing of the shim, and status counts the server.
 func TestAppServers(t *testing.T) {
 	each(t, appServers, func(t *testing.T, name string, server appServer) {
-		job := newSDKJob(t, server.sdk, server.script, standin.Options{})
+		job := newSDKJob(t, server.sdk, server.script, markers.Options{})
 		job.cli = server.program
 		direct, shimmed := job.run(job.direct, server.args...), job.run(job.shimmed, server.args...)
 		for _, difference := range harness.Compare(job.direct.World, job.shimmed.World,

@@ -11,6 +11,8 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/history"
 	"reprise/test/harness"
+	"reprise/test/markers"
+	"reprise/test/promptcache"
 	"reprise/test/realcli"
 )
 
@@ -23,7 +25,8 @@ func TestCacheFiguresAreTheRequests(t *testing.T) {
 	each(t, first, func(t *testing.T, tool string, first bool) {
 		var ahead time.Duration
 		w := newWorldWith(t, realcli.Pins[tool], true,
-			standin.Options{Now: func() time.Time { return time.Now().Add(ahead) }})
+			markers.Options{Cache: promptcache.Options{
+				Now: func() time.Time { return time.Now().Add(ahead) }}})
 		var prompt, read int64
 		for i, pause := range []time.Duration{0, 2 * time.Minute, 20 * time.Minute} {
 			ahead += pause
@@ -78,7 +81,7 @@ func TestAutoAsksForAnHour(t *testing.T) {
 		for _, pin := range []realcli.Pin{realcli.SmallerClaude, realcli.Claude} {
 			t.Run(pin.Version, func(t *testing.T) {
 				t.Parallel()
-				w := newWorldWith(t, pin, true, standin.Options{})
+				w := newWorldWith(t, pin, true, markers.Options{})
 				put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"),
 					"gate_timeout = '5m'\n"+tt.config)
 				for i, want := range tt.hour {

@@ -14,6 +14,7 @@ import (
 
 	"reprise/internal/standin"
 	"reprise/test/harness"
+	"reprise/test/markers"
 	"reprise/test/realcli"
 	"reprise/test/servers"
 )
@@ -31,7 +32,7 @@ func newFleet(t *testing.T, pin realcli.Pin, env []string) *fleet {
 	if os.Geteuid() != 0 {
 		t.Skip("only root may make machines")
 	}
-	w := newWorldWith(t, pin, true, standin.Options{})
+	w := newWorldWith(t, pin, true, markers.Options{})
 	f := &fleet{w, append([]string{"REPRISE_VERBOSE=1", "REPRISE_TASK=job", "REPRISE_ROLE=coder",
 		"TMPDIR=" + filepath.Join(w.Root, "tmp")}, env...), []int{0, 1234, 0}}
 	// on a busy machine all takes longer

@@ -11,6 +11,7 @@ import (
 
 	"reprise/internal/standin"
 	"reprise/test/harness"
+	"reprise/test/markers"
 	"reprise/test/realcli"
 )
 
@@ -70,7 +71,7 @@ func (w *world) sessions() map[string]string {
 // round's; and no session changes after its own call, not even if a resume is killed.
 func TestGeminiCopiesAreSentEachResultOnce(t *testing.T) {
 	each(t, geminiFormats, func(t *testing.T, format string, answer reader) {
-		w := newWorldWith(t, realcli.Gemini, true, standin.Options{Reply: readsOnce})
+		w := newWorldWith(t, realcli.Gemini, true, markers.Options{Reply: readsOnce})
 		put(t, filepath.Join(w.Project, "secret"), "heron-4711\n")
 		before := map[string]string{}
 		unchanged := func() {

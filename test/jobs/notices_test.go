@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/internal/standin"
 	"reprise/test/harness"
+	"reprise/test/markers"
 	"reprise/test/realcli"
 )
 
@@ -19,8 +19,8 @@ func TestNoticesOfClaude(t *testing.T) {
 			t.Run(format, func(t *testing.T) {
 				t.Parallel()
 				args := slices.Concat([]string{"-p", n.Prompt}, n.Options, options)
-				direct := newWorldWith(t, realcli.Claude, false, standin.Options{})
-				shimmed := newWorldWith(t, realcli.Claude, true, standin.Options{})
+				direct := newWorldWith(t, realcli.Claude, false, markers.Options{})
+				shimmed := newWorldWith(t, realcli.Claude, true, markers.Options{})
 				a, b := direct.run("claude", n.Call(args)), shimmed.run("claude", n.Call(args))
 				if a.Stderr == "" && (format == "text" || strings.HasPrefix(name, "refused")) {
 					t.Error("claude itself prints nothing on stderr: this call no longer tries " +

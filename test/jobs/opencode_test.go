@@ -12,6 +12,7 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/history"
 	"reprise/test/harness"
+	"reprise/test/markers"
 	"reprise/test/realcli"
 )
 
@@ -305,7 +306,7 @@ func opencodeRunsAtOnce(t *testing.T, w *world) {
 // kilo is opencode under another name.
 func TestKiloRemembersANumberOverThreeRounds(t *testing.T) {
 	each(t, opencodeFormats, func(t *testing.T, format string, answer reader) {
-		w := newWorldWith(t, realcli.Kilo, true, standin.Options{})
+		w := newWorldWith(t, realcli.Kilo, true, markers.Options{})
 		var notes []string
 		for turn, want := range []string{"Got it: 4711.", "4711", "4711"} {
 			r := w.call("run", round(notes...), "--format", format)

@@ -12,6 +12,7 @@ import (
 
 	"reprise/internal/standin"
 	"reprise/test/harness"
+	"reprise/test/markers"
 	"reprise/test/realcli"
 )
 
@@ -55,7 +56,7 @@ func eachMode(t *testing.T, agents map[string]agent) {
 }
 
 func (a agent) play(t *testing.T, mode string) {
-	job := newSDKJob(t, a.sdk, a.script, standin.Options{})
+	job := newSDKJob(t, a.sdk, a.script, markers.Options{})
 	job.env = []string{"REPRISE_TASK=job", "REPRISE_ROLE=coder"}
 	job.kills = a.sdk.Version == realcli.OldAgentPython.Version && mode != "string"
 	job.playRounds(t, func(round int) []string {
@@ -70,7 +71,7 @@ func (a agent) play(t *testing.T, mode string) {
 // A caller of the Python SDK is resumed unchanged, and without a name, where the SDK was installed
 // as docs/how-to/agent-sdks.md says.
 func TestUnchangedPythonSDK(t *testing.T) {
-	job := newSDKJob(t, realcli.AgentPythonBuilt, "unchanged.py", standin.Options{})
+	job := newSDKJob(t, realcli.AgentPythonBuilt, "unchanged.py", markers.Options{})
 	for round := range 2 {
 		job.compare(t, fmt.Sprint("round ", round+1),
 			basePrompt+strings.Join(rounds[:round+1], "\n\n"))
@@ -85,7 +86,7 @@ func TestCodexSDKs(t *testing.T) {
 	each(t, map[string]agent{"typescript": {realcli.CodexTS, "codex.mjs"},
 		"python": {realcli.CodexPython, "codex.py"}},
 		func(t *testing.T, _ string, a agent) {
-			job := newSDKJob(t, a.sdk, a.script, standin.Options{})
+			job := newSDKJob(t, a.sdk, a.script, markers.Options{})
 			job.playRounds(t, func(round int) []string {
 				return []string{"RUNTOOL\n\n" + basePrompt + strings.Join(rounds[:round+1], "\n\n")}
 			})
@@ -141,7 +142,7 @@ type sdkJob struct {
 	kills bool
 }
 
-func newSDKJob(t *testing.T, sdk realcli.SDK, script string, model standin.Options) *sdkJob {
+func newSDKJob(t *testing.T, sdk realcli.SDK, script string, model markers.Options) *sdkJob {
 	t.Helper()
 	dir, err := realcli.InstallSDK(sdk)
 	if errors.Is(err, realcli.ErrNoPython) {
@@ -206,7 +207,7 @@ func TestAISDK(t *testing.T) {
 		"new": realcli.AISDK, "node 20": realcli.AISDKNode20, "old": realcli.OldAISDK,
 		"codex": realcli.AISDKCodex,
 	}, func(t *testing.T, _ string, sdk realcli.SDK) {
-		job := newSDKJob(t, sdk, "aisdk.mjs", standin.Options{Reply: answerTurns})
+		job := newSDKJob(t, sdk, "aisdk.mjs", markers.Options{Reply: answerTurns})
 		turns := []string{basePrompt, "The test of the empty file still fails. Fix it.",
 			"Thank you. Now a comment at the end of the file is lost."}
 		direct, shimmed := job.run(job.direct, turns...), job.run(job.shimmed, turns...)

@@ -11,6 +11,7 @@ import (
 	"reprise/internal/standin"
 	"reprise/rewrite"
 	"reprise/test/harness"
+	"reprise/test/markers"
 	"reprise/test/realcli"
 )
 
@@ -58,7 +59,7 @@ func resumeOption(id, prompt string) []string {
 // the model is sent the same as at home. So it is on a third machine.
 func TestSessionTravels(t *testing.T) {
 	each(t, travelers, func(t *testing.T, _ string, does traveler) {
-		w := newWorldWith(t, does.pin, false, standin.Options{})
+		w := newWorldWith(t, does.pin, false, markers.Options{})
 		if r := w.call(append(does.first[:len(does.first):len(does.first)],
 			round("RUN<<echo travels>>"))...); r.Exit != 0 {
 			t.Fatalf("exit %d, stderr %q", r.Exit, r.Stderr)

@@ -15,6 +15,7 @@ import (
 
 	"reprise/internal/standin"
 	"reprise/test/harness"
+	"reprise/test/markers"
 	"reprise/test/realcli"
 )
 
@@ -60,12 +61,12 @@ type result struct{ harness.Result }
 // newWorld returns a world with the pinned version of a tool.
 func newWorld(t *testing.T, tool string, shim bool) *world {
 	t.Helper()
-	return newWorldWith(t, realcli.Pins[tool], shim, standin.Options{})
+	return newWorldWith(t, realcli.Pins[tool], shim, markers.Options{})
 }
 
 // newWorldWith is newWorld with a version of the tool, and with another model than the usual one. A
 // sample has the worlds of one tool, and skips the others'.
-func newWorldWith(t *testing.T, pin realcli.Pin, shim bool, model standin.Options) *world {
+func newWorldWith(t *testing.T, pin realcli.Pin, shim bool, model markers.Options) *world {
 	t.Helper()
 	if only := drawnTool(t); sample() && pin.Tool != only &&
 		(pin.Tool != realcli.Kilo.Tool || only != "opencode") {

@@ -23,17 +23,28 @@
 package markers
 
 import (
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"reprise/internal/standin"
+	"reprise/test/promptcache"
 )
 
-// Start starts a stand-in. Its own Reply, if it has one, is called first.
-func Start(options standin.Options) (*standin.Server, error) {
-	own := options.Reply
+// Options configure a stand-in. The zero value is the usual configuration.
+type Options struct {
+	Addr  string // see standin.Options
+	Log   io.Writer
+	Reply func(standin.Request) (standin.Reply, bool) // is called first, if it is not nil
+	Cache promptcache.Options
+}
+
+// Start starts a stand-in with the cache of each provider.
+func Start(o Options) (*standin.Server, error) {
+	own := o.Reply
+	options := standin.Options{Addr: o.Addr, Log: o.Log, Measure: promptcache.New(o.Cache)}
 	options.Reply = func(r standin.Request) (standin.Reply, bool) {
 		if own != nil {
 			if reply, ok := own(r); ok {

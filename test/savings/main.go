@@ -25,6 +25,8 @@ import (
 	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/test/harness"
+	"reprise/test/markers"
+	"reprise/test/promptcache"
 	"reprise/test/realcli"
 )
 
@@ -107,8 +109,8 @@ func subjects(tool string) []subject {
 type wanted struct {
 	tools        []string
 	shape, model string // "" for all
-	sameText     bool   // see standin.Options
-	backends     int    // see standin.Options
+	sameText     bool   // see promptcache.Options
+	backends     int    // see promptcache.Options
 	copies       string // of a rule for all calls
 }
 
@@ -186,7 +188,8 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 	}
 	defer os.RemoveAll(root)
 	w, err := harness.NewWith(root, tool, real, shims,
-		standin.Options{Reply: demo.Agent, SameText: o.sameText, Backends: o.backends})
+		markers.Options{Reply: demo.Agent, Cache: promptcache.Options{SameText: o.sameText,
+			Backends: o.backends}})
 	if err != nil {
 		return c, err
 	}

@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"reprise/internal/standin"
 	"reprise/test/markers"
 )
 
@@ -31,7 +30,7 @@ func run(addr, path string) error {
 		return err
 	}
 	defer file.Close()
-	server, err := markers.Start(standin.Options{Addr: addr, Log: file})
+	server, err := markers.Start(markers.Options{Addr: addr, Log: file})
 	if err != nil {
 		return err
 	}

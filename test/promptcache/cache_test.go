@@ -1,14 +1,53 @@
-package standin_test
+package promptcache_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"reprise/internal/standin"
+	"reprise/test/promptcache"
 )
+
+// start starts a stand-in that ends with the test.
+func start(t *testing.T, options promptcache.Options) *standin.Server {
+	t.Helper()
+	s, err := standin.Start(standin.Options{Measure: promptcache.New(options)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// post sends a body of JSON and returns the status and the body of the answer.
+func post(t *testing.T, url, body string) (int, string) {
+	t.Helper()
+	r, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, string(raw)
+}
+
+// quote is a text as a JSON string.
+func quote(text string) string {
+	raw, _ := json.Marshal(text)
+	return string(raw)
+}
 
 // A clock is one that tests set.
 type clock struct{ time time.Time }
@@ -71,7 +110,7 @@ func TestCacheComparesWhatWasSent(t *testing.T) {
 		"a system string":       {text("rules ", 2000), first, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := start(t, standin.Options{})
+			s := start(t, promptcache.Options{})
 			if u := used(t, s, "claude-sonnet-5", system, first); u.Cached != 0 ||
 				u.Written < 4000 || u.Input-u.Written > 1 {
 				t.Errorf("first request: %+v", u)
@@ -92,7 +131,7 @@ func TestCacheOfSameText(t *testing.T) {
 	long := text("long ", 2000)
 	first, next := userMessage(textBlock(long, mark(""))),
 		userMessage(textBlock(`"next"`, mark("")))
-	s := start(t, standin.Options{SameText: true})
+	s := start(t, promptcache.Options{SameText: true})
 	used(t, s, "claude-sonnet-5", `"s"`, first)
 	if u := used(t, s, "claude-sonnet-5", `"s"`, `{"role":"user","content":`+long+`}`,
 		next); u.Cached < 2000 {
@@ -105,7 +144,7 @@ func TestCacheOfSameText(t *testing.T) {
 }
 
 func TestCacheNeedsABreakpoint(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, promptcache.Options{})
 	plain := userMessage(textBlock(text("long ", 2000), ""))
 	for range 2 {
 		if u := used(t, s, "claude-sonnet-5", `"short"`, plain); u.Cached != 0 || u.Written != 0 ||
@@ -119,7 +158,7 @@ func TestCacheForgets(t *testing.T) {
 	for ttl, minutes := range map[string]int{"": 5, "5m": 5, "1h": 60} {
 		t.Run("ttl "+ttl, func(t *testing.T) {
 			clock := newClock()
-			s := start(t, standin.Options{Now: clock.now})
+			s := start(t, promptcache.Options{Now: clock.now})
 			first := userMessage(textBlock(text("long ", 2000), mark(ttl)))
 			u := used(t, s, "claude-sonnet-5", `"s"`, first)
 			if hour := ttl == "1h"; (u.ForHour == u.Written) != hour {
@@ -142,7 +181,7 @@ func TestCacheForgets(t *testing.T) {
 func TestCacheMinimum(t *testing.T) {
 	for model, least := range map[string]int{"claude-opus-5": 512, "claude-sonnet-5": 1024,
 		"claude-haiku-4-5": 4096, "claude-3-5-haiku": 2048} {
-		s := start(t, standin.Options{})
+		s := start(t, promptcache.Options{})
 		for _, n := range []int{least - 100, least} {
 			message := userMessage(textBlock(text("long ", n), mark("")))
 			used(t, s, model, `"s"`, message)
@@ -157,7 +196,7 @@ func TestCacheMinimum(t *testing.T) {
 // A beginning is found from a breakpoint nineteen blocks later, and from no later one.
 func TestCacheLookback(t *testing.T) {
 	for more, found := range map[int]bool{19: true, 20: false} {
-		s := start(t, standin.Options{})
+		s := start(t, promptcache.Options{})
 		content := []string{textBlock(text("long ", 2000), "")}
 		used(t, s, "claude-sonnet-5", `"s"`, userMessage(textBlock(text("long ", 2000), mark(""))))
 		for i := range more {
@@ -175,7 +214,7 @@ func TestCacheLookback(t *testing.T) {
 }
 
 func TestCacheRefusesBreakpoints(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, promptcache.Options{})
 	for want, marks := range map[string][]string{
 		"maximum of 4":  {mark(""), mark(""), mark(""), mark(""), mark("")},
 		"must not come": {mark("5m"), mark("1h")},
@@ -194,7 +233,7 @@ func TestCacheRefusesBreakpoints(t *testing.T) {
 
 // Without a breakpoint of its own, the last block has that of the whole request.
 func TestCacheOfWholeRequest(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, promptcache.Options{})
 	body := `{"model":"m","messages":[` + userMessage(textBlock(text("long ", 2000), "")) + `]` +
 		mark("") + `}`
 	for range 2 {
@@ -225,7 +264,7 @@ func TestAutomaticCache(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := newClock()
-			s := start(t, standin.Options{Now: clock.now})
+			s := start(t, promptcache.Options{Now: clock.now})
 			ask := func(turns ...string) standin.Tokens {
 				post(t, s.URL()+c.path, strings.Replace(c.body, "TURNS", strings.Join(turns, ","),
 					1))
@@ -260,7 +299,7 @@ func TestAutomaticCache(t *testing.T) {
 
 func TestAutomaticCacheForADay(t *testing.T) {
 	clock := newClock()
-	s := start(t, standin.Options{Now: clock.now})
+	s := start(t, promptcache.Options{Now: clock.now})
 	body := `{"prompt_cache_retention":"24h","input":[` + text("long ", 2000) + `]}`
 	post(t, s.URL()+"/v1/responses", body)
 	clock.time = clock.time.Add(23 * time.Hour)
@@ -272,7 +311,7 @@ func TestAutomaticCacheForADay(t *testing.T) {
 
 // Mistral stores nothing of a request without a key.
 func TestCacheWithoutKey(t *testing.T) {
-	s := start(t, standin.Options{})
+	s := start(t, promptcache.Options{})
 	for range 2 {
 		post(t, s.URL()+"/v1/chat/completions",
 			`{"messages":[{"role":"user","content":`+text("long ", 2000)+`}]}`)

@@ -1,4 +1,4 @@
-package standin
+package promptcache
 
 import (
 	"bytes"

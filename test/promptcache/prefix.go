@@ -1,6 +1,10 @@
-package standin
+package promptcache
 
-import "bytes"
+import (
+	"bytes"
+
+	"reprise/internal/standin"
+)
 
 // An automatic cache needs no breakpoints: every whole number of steps from the beginning of a
 // prompt is stored, if the prompt is long enough.
@@ -25,10 +29,10 @@ var (
 	mistralCache = automatic{step: 64, shortest: 64, key: true}
 )
 
-func (a automatic) cached(c *cache, p prompt) (u Tokens, err error) {
+func (a automatic) cached(c *cache, p prompt) (u standin.Tokens, err error) {
 	text, begin := p.text(), p.begin()
 	u.Input = tokens(len(text)) + 1
-	shortest := shortestPrompt(p.model, a.shortest)
+	shortest := shortestPrompt(p.Model, a.shortest)
 	if u.Input <= shortest || a.key && p.body.get("prompt_cache_key") == nil {
 		return u, nil
 	}
@@ -53,7 +57,7 @@ func (a automatic) cached(c *cache, p prompt) (u Tokens, err error) {
 // text returns all of a prompt. Without the lists' own brackets, a prompt that goes on begins with
 // the one before.
 func (p prompt) text() (text []byte) {
-	for _, name := range append(p.head[:len(p.head):len(p.head)], p.messages) {
+	for _, name := range append(p.Head[:len(p.Head):len(p.Head)], p.Messages) {
 		for _, part := range elements(p.body.get(name)) {
 			text = append(text, part...)
 		}

@@ -1,10 +1,12 @@
-package standin
+package promptcache
 
 import (
 	"encoding/json"
 	"errors"
 	"strings"
 	"time"
+
+	"reprise/internal/standin"
 )
 
 // The cache as Anthropic documents it, in November 2026. A prompt is the tools, system blocks and
@@ -72,7 +74,7 @@ func life(control json.RawMessage) time.Duration {
 // blocks returns the blocks of a prompt.
 func blocks(p prompt, sameText bool) (all []block) {
 	body := p.body
-	for _, name := range p.head {
+	for _, name := range p.Head {
 		for _, raw := range elements(body.get(name)) {
 			all = append(all, newBlock(nil, raw, sameText))
 		}
@@ -80,7 +82,7 @@ func blocks(p prompt, sameText bool) (all []block) {
 	// A change of these keeps tools and system, but no message.
 	before := sent{{"tool_choice", body.get("tool_choice")},
 		{"thinking", body.get("thinking")}}.without("")
-	for _, raw := range elements(body.get(p.messages)) {
+	for _, raw := range elements(body.get(p.Messages)) {
 		message := members(raw)
 		before = append(before, message.without("content")...)
 		for _, part := range elements(message.get("content")) {
@@ -115,7 +117,7 @@ func checkBreakpoints(all []block) error {
 }
 
 // cachedAtBreakpoints measures a prompt of Anthropic's API.
-func cachedAtBreakpoints(c *cache, p prompt) (u Tokens, err error) {
+func cachedAtBreakpoints(c *cache, p prompt) (u standin.Tokens, err error) {
 	all, begin := blocks(p, c.sameText), p.begin()
 	if err := checkBreakpoints(all); err != nil {
 		return u, err
@@ -139,7 +141,7 @@ func cachedAtBreakpoints(c *cache, p prompt) (u Tokens, err error) {
 	}
 	end, hour := hit, hit
 	for i, b := range all {
-		if b.life == 0 || tokens(sizes[i+1]) < shortestPrompt(p.model, 1024) {
+		if b.life == 0 || tokens(sizes[i+1]) < shortestPrompt(p.Model, 1024) {
 			continue
 		}
 		c.write(keys[i], b.life)
