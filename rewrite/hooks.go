@@ -13,7 +13,7 @@ import (
 // files that they are read from.
 type Hooks struct {
 	Prompt []string // hooks that are given the prompt
-	Start  []string // hooks that run when a session starts
+	Start  []string // hooks that run when a session starts; they can be in Prompt too
 	// Sources are the words that the matcher of a start hook is compared with, in a new session and
 	// in a resumed one. If there are none, a start hook is never the same in both.
 	Sources []string
@@ -155,11 +155,11 @@ func (h Hooks) walk(c *CommandLine, value any) {
 	}
 	members, _ := value.(map[string]any)
 	for name, value := range members {
+		prompt, start := slices.Contains(h.Prompt, name), slices.Contains(h.Start, name)
 		switch {
-		case slices.Contains(h.Prompt, name):
-			c.KeepPrompt = c.KeepPrompt || !isEmpty(value)
-		case slices.Contains(h.Start, name):
-			c.HookSet = c.HookSet || !h.alike(value)
+		case prompt || start:
+			c.KeepPrompt = c.KeepPrompt || prompt && !isEmpty(value)
+			c.HookSet = c.HookSet || start && !h.alike(value)
 		case slices.Contains(h.Code, name) && !isEmpty(value), name == "hooks" && namesFile(value),
 			name == "type" && value == linked:
 			c.CannotReadHooks()

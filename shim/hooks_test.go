@@ -126,8 +126,9 @@ func TestHooks(t *testing.T) {
 
 		{name: "copilot, a prompt", call: "copilot -p", files: map[string]string{".github/hooks/a.json": `{"version": 1, "hooks": {"userPromptSubmitted": [{"bash": "true"}]}}`}, want: wholePrompt},
 		{name: "copilot, the git.Repository's", call: "copilot -p", files: map[string]string{"HOME/repo/.github/hooks/a.json": `{"hooks": {"userPromptSubmitted": [{"bash": "true"}]}}`}, want: wholePrompt},
-		{name: "copilot, a start", call: "copilot -p", files: map[string]string{"HOME/.copilot/hooks/a.json": `{"hooks": {"sessionStart": [{"bash": "true"}]}}`}},
-		{name: "copilot, a matcher", call: "copilot -p", files: map[string]string{"HOME/.copilot/settings.json": hook("SessionStart", matcher("startup"))}, want: fresh},
+		{name: "copilot, a start", call: "copilot -p", files: map[string]string{"HOME/.copilot/hooks/a.json": `{"hooks": {"sessionStart": [{"bash": "true"}]}}`}, want: wholePrompt},
+		{name: "copilot, no start", call: "copilot -p", files: map[string]string{"HOME/.copilot/hooks/a.json": `{"hooks": {"sessionStart": []}}`}},
+		{name: "copilot, a matcher", call: "copilot -p", files: map[string]string{"HOME/.copilot/settings.json": hook("SessionStart", matcher("startup"))}, want: anyHook},
 		{name: "copilot, claude's settings", call: "copilot -p", files: map[string]string{".claude/settings.json": prompt}, want: wholePrompt},
 		{name: "copilot, a plugin", call: "copilot -p", files: map[string]string{"HOME/.copilot/installed-plugins/m/p/hooks.json": prompt}, want: wholePrompt},
 		{name: "copilot, a directory of hooks", call: "copilot -p", files: map[string]string{"HOME/.copilot/hooks/team/a.json": prompt}, want: wholePrompt},
@@ -139,7 +140,7 @@ func TestHooks(t *testing.T) {
 		{name: "copilot, an agent plugin", call: "copilot --plugin-dir HOME/p -p", files: map[string]string{"HOME/p/com.github.copilot/hooks/hooks.json": prompt}, want: wholePrompt},
 		{name: "copilot, an agent plugin's manifest", call: "copilot --plugin-dir=p -p", files: map[string]string{"p/.plugin/plugin.json": prompt}, want: wholePrompt},
 		{name: "copilot, another directory", call: "copilot --add-dir HOME/other -p", files: map[string]string{"HOME/other/.github/hooks/a/b.json": prompt}, want: wholePrompt},
-		{name: "copilot, another directory's settings", call: "copilot --add-dir=other -p", files: map[string]string{"other/.github/copilot/settings.local.json": hook("sessionStart", matcher("new"))}, want: fresh},
+		{name: "copilot, another directory's settings", call: "copilot --add-dir=other -p", files: map[string]string{"other/.github/copilot/settings.local.json": hook("sessionStart", matcher("new"))}, want: anyHook},
 		{name: "copilot, an extension", call: "copilot -p", files: map[string]string{".github/extensions/e/extension.mjs": "//"}, want: anyHook},
 
 		{name: "droid, user", call: "droid exec", files: map[string]string{"HOME/.factory/hooks.json": `{"UserPromptSubmit": [{"hooks": []}]}`}, want: wholePrompt},

@@ -16,7 +16,7 @@ import (
 
 // stream reads claude's output in the caller's format: stream-json as it comes, and for text and
 // json also the session's file (claude_file.go). It changes only the figures of a resumed call,
-// which claude counts over the whole session.
+// which claude counts over the whole session, and the names of start hooks.
 type stream struct {
 	base.PlainText // of text alone
 	results        int
@@ -51,13 +51,28 @@ func (s *stream) Line(line []byte) []byte {
 		if e.Type == "result" {
 			return s.ownFigures(line)
 		}
-		return line
+		return s.hookLine(line)
 	case s.Call.Format == rewrite.Text:
 		s.Keep(line)
 		s.settle()
 		return line
 	}
 	return s.jsonLine(line)
+}
+
+// hookLine returns an event of a start hook as it is in a new session: the hook's name ends in the
+// kind of start (2.1.332).
+func (s *stream) hookLine(line []byte) []byte {
+	name := []byte(`"hook_name":"SessionStart:`)
+	head, tail, found := bytes.Cut(line, name)
+	if s.Plan.Resume == "" || !found || !bytes.HasPrefix(line, []byte(`{"type":"system",`)) {
+		return line
+	}
+	kind, rest, _ := bytes.Cut(tail, []byte(`"`))
+	if string(kind) != "fork" && string(kind) != "resume" {
+		return line
+	}
+	return slices.Concat(head, name, []byte(`startup"`), rest)
 }
 
 // jsonLine reads a line of json. It holds the result of a resumed call until the session's file has

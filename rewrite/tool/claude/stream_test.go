@@ -42,6 +42,28 @@ func TestClaudeSeesACompaction(t *testing.T) {
 	}
 }
 
+// The caller sees the start hooks of a resumed call as those of a new one.
+func TestClaudeNamesStartHooks(t *testing.T) {
+	event := func(kind string) string {
+		return `{"type":"system","subtype":"hook_started","hook_name":"SessionStart:` + kind +
+			`","hook_event":"SessionStart"}` + "\n"
+	}
+	said := `{"type":"user","tool_use_result":{"type":"system","hook_name":"SessionStart:fork"}}`
+	for _, line := range []struct{ resume, printed, shown string }{
+		{tooltest.SomeID, event("fork"), event("startup")},
+		{tooltest.SomeID, event("resume"), event("startup")},
+		{tooltest.SomeID, event("compact"), event("compact")},
+		{tooltest.SomeID, said, said},
+		{"", event("resume"), event("resume")},
+	} {
+		s := tool.Stream(parse("-p x --output-format stream-json"),
+			rewrite.Plan{Resume: line.resume}, "")
+		if shown := string(s.Line([]byte(line.printed))); shown != line.shown {
+			t.Errorf("resume %q: %s is shown as %s", line.resume, line.printed, shown)
+		}
+	}
+}
+
 // What a subagent says is not the session's: it is no answer, and fills another window.
 func TestClaudeLeavesSubagentsOut(t *testing.T) {
 	const usage = `"usage":{"input_tokens":1,"cache_read_input_tokens":20,"cache_creation_input_tokens":300,"output_tokens":4000}`

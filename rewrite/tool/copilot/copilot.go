@@ -56,9 +56,10 @@ var descriptor = rewrite.Descriptor{
 			"COPILOT_OTEL_*",
 		},
 	},
+	// A start hook is given the prompt too (initialPrompt, 1.0.102).
 	Hooks: rewrite.Hooks{
 		Prompt: []string{"userPromptSubmitted", "UserPromptSubmit", "userPromptTransformed",
-			"UserPromptTransformed"},
+			"UserPromptTransformed", "sessionStart", "SessionStart"},
 		Start:   []string{"sessionStart", "SessionStart"},
 		Sources: []string{"startup", "new", "resume"},
 		Plugins: "enabledPlugins",
