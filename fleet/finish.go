@@ -112,16 +112,7 @@ func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 	}
 	u.settleTree()
 	h := &hold{register: u.Register, holder: u.Holder, over: u.Over}
-	err := b.resetOthers(ctx, u.Register.Name, u.Result.Resets)
-	if err == nil {
-		err = b.edit(ctx, h, u.When, func(r *register) error {
-			number, source := r.own(u.Holder)
-			var err error
-			r.change(func(c *ledger.Chain) { err = c.Finish(number, &u.Result) })
-			b.release(r, number, source, u)
-			return err
-		})
-	}
+	err := b.finishHeld(ctx, h, u)
 	if err != nil && b.isOver(ctx) {
 		return errors.Join(errUnfinished, failed, err)
 	}
@@ -136,6 +127,20 @@ func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 		_ = b.Bundles.Drop(ctx, h.over...) // the store's own rules remove the rest
 	}
 	return err
+}
+
+// finishHeld records in the register how the run ended, and releases the session.
+func (b *Book) finishHeld(ctx context.Context, h *hold, u *Unfinished) error {
+	if err := b.resetOthers(ctx, u.Register.Name, u.Result.Resets); err != nil {
+		return err
+	}
+	return b.edit(ctx, h, u.When, func(r *register) error {
+		number, source := r.own(u.Holder)
+		var err error
+		r.change(func(c *ledger.Chain) { err = c.Finish(number, &u.Result) })
+		b.release(r, number, source, u)
+		return err
+	})
 }
 
 // release ends the call's hold: the session has a new bundle, or none, and the source of a copy can be

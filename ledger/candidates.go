@@ -87,6 +87,11 @@ func (l *Ledger) measure(c *Call, f *decide.Facts, here func(*decide.ChainFacts)
 	// recorded.
 	b, err := l.Binary(c.Tool, c.Fingerprints.Runtime)
 	f.NoResume = f.NoResume || err == nil && (b.NoResume || b.Probe.Known && !b.Probe.Resume)
+	return l.addPast(f, here)
+}
+
+// addPast adds the latest runs of each chain that the call might continue.
+func (l *Ledger) addPast(f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
 	past := map[int64][]decide.Run{}
 	for i := range f.Chains {
 		cf := &f.Chains[i]
@@ -129,14 +134,9 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 	}
 	found := len(f.Chains)
 	if n.copies > 0 || f.More {
-		more, _, err := l.chains(c, all, inner, beginningAlike+newest, args...)
-		if err != nil {
+		if err = l.addCopied(c, f, all, args); err != nil {
 			return err
 		}
-		busy := slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.Held })
-		addInner(f, slices.DeleteFunc(more, func(cf decide.ChainFacts) bool {
-			return !busy && !f.Limits.GoesBack(&cf) && !l.onlyLost(f, cf.Session)
-		}))
 	}
 	if err = l.addOthers(c, f, answers, later); err == nil {
 		f.Unseen, err = l.unseen(c, alike && len(f.Chains) == 0)
@@ -146,6 +146,17 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 		return err
 	}
 	return l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&f.Others)
+}
+
+// addCopied adds the sessions that were gone on from in a copy, if the call can still go on from them: an end is
+// busy or lost, or the limits allow it to go back.
+func (l *Ledger) addCopied(c *Call, f *decide.Facts, all bool, args []any) error {
+	more, _, err := l.chains(c, all, inner, beginningAlike+newest, args...)
+	busy := slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.Held })
+	addInner(f, slices.DeleteFunc(more, func(cf decide.ChainFacts) bool {
+		return !busy && !f.Limits.GoesBack(&cf) && !l.onlyLost(f, cf.Session)
+	}))
+	return err
 }
 
 // beginnings reports whether chains of the call's directory begin like the prompt, and like a later line of it.

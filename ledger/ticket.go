@@ -76,14 +76,8 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
 	}
 	var from *Session
 	if d.Mode.Continues() && d.Session != 0 { // else another machine has begun it
-		if from = chain.at(d.Session); from == nil {
-			stored, err := sessions.get(tx, "id = ?", d.Session)
-			if err != nil {
-				return err
-			}
-			if stored != nil {
-				from, chain.other = &stored.Session, &stored.Session
-			}
+		if from, err = chain.find(tx, d.Session); err != nil {
+			return err
 		}
 		if from == nil || t.Loan == nil && !stillHolds(d, of, from, chain, held) {
 			return ErrMoved
@@ -109,6 +103,20 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
 	err = t.take(tx, chain)
 	t.Chain, d.Chain = chain.ID, chain.ID
 	return err
+}
+
+// find returns a session of the chain, or of another chain if the call is to be a copy of it. It returns nil if
+// the session is gone.
+func (c *storedChain) find(tx *sql.Tx, session int64) (*Session, error) {
+	if own := c.at(session); own != nil {
+		return own, nil
+	}
+	stored, err := sessions.get(tx, "id = ?", session)
+	if err != nil || stored == nil {
+		return nil, err
+	}
+	c.other = &stored.Session
+	return c.other, nil
 }
 
 // stillHolds reports whether the facts behind a decision are unchanged: the session is as it was

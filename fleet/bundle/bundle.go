@@ -140,17 +140,9 @@ func list(root *os.Root, chosen selection, limits Limits) ([]file, error) {
 		}
 		return nil
 	}
-	names := slices.Clone(chosen.own)
-	for _, pattern := range chosen.common {
-		matches, err := fs.Glob(root.FS(), pattern)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range matches {
-			if info, err := root.Lstat(name); err == nil && !info.IsDir() && !strings.HasPrefix(path.Base(name), temporary) {
-				names = append(names, name)
-			}
-		}
+	names, err := chosen.names(root)
+	if err != nil {
+		return nil, err
 	}
 	for _, name := range names {
 		if err := walk(root, name, add); err != nil {
@@ -163,6 +155,23 @@ func list(root *os.Root, chosen selection, limits Limits) ([]file, error) {
 	}
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
 	return files, nil
+}
+
+// names returns the selection's own names, and those of the common files.
+func (s selection) names(root *os.Root) ([]string, error) {
+	names := slices.Clone(s.own)
+	for _, pattern := range s.common {
+		matches, err := fs.Glob(root.FS(), pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range matches {
+			if info, err := root.Lstat(name); err == nil && !info.IsDir() && !strings.HasPrefix(path.Base(name), temporary) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
 }
 
 // walk calls add with every entry at or below a path that is no directory. A path that does not exist has none.

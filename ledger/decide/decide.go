@@ -89,6 +89,12 @@ func Decide(f Facts) Decision {
 		}
 		return d
 	}
+	d.goOn(f, chain)
+	return d
+}
+
+// goOn makes it the decision to go on with the chain's session.
+func (d *Decision) goOn(f Facts, chain *ChainFacts) {
 	d.Mode, d.Session, d.NativeID, d.Copy = rewrite.Resume, chain.Session, chain.NativeID, f.Copies
 	if chain.Stored == StoredChanged {
 		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
@@ -103,7 +109,6 @@ func Decide(f Facts) Decision {
 	case chain.Compacted:
 		d.Whole = reason.Compacted
 	}
-	return d
 }
 
 // start decides whether a role's first call begins as a copy of another role's session, as the rule asks. The

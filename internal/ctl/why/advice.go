@@ -77,9 +77,7 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 			}
 		}
 	case reason.Never:
-		if d.Rule != "" && !slices.ContainsFunc(cfg.Rules, func(r config.Rule) bool {
-			return r.Name == d.Rule
-		}) {
+		if d.Rule != "" && !slices.ContainsFunc(cfg.Rules, d.isRule) {
 			report.Command = "shimctl config set presets_off " +
 				strings.Join(append(slices.Clone(cfg.PresetsOff), d.Rule), " ")
 		}
@@ -99,6 +97,8 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 		}
 	}
 }
+
+func (d *Case) isRule(r config.Rule) bool { return r.Name == d.Rule }
 
 // nextFresh returns why a call that continues the first one of its job is fresh, "" if it is not.
 func nextFresh(cfg config.Config, d Case) reason.Code {
