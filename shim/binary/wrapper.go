@@ -22,7 +22,8 @@ func (p Program) IsWrapper(name, path, skip string) bool {
 	text := readStart(p.Path, longestScript)
 	interpreter, _, _ := bytes.Cut(text, []byte("\n"))
 	if !shells().Match(interpreter) {
-		return starts().Match(text) && countsArguments(interpreter, text)
+		at := slices.IndexFunc(languages, func(l language) bool { return l.interpreter().Match(interpreter) })
+		return at < 0 || starts().Match(text) && languages[at].countsArguments(text)
 	}
 	if passesArguments(text) && countsInShell(text) {
 		return true
@@ -53,7 +54,7 @@ var (
 	passesOn = pattern(`(?m)^[^#\n]*(\$[@*]|\[[@*]\]).*$`) // the arguments, or an array
 	// separators stand between the commands of a line; builtins are commands that start no program.
 	separators = pattern(`[\n;&|()]+|(^|\s)[{}](\s|$)|\b(then|do|else|if|while)\b`)
-	passes     = pattern(`\$[@*]|\$\{[@*]|\[[@*]\]|\$argv|\bexec\s.*\$\{?[1-9]`)
+	passes     = pattern(`\$[@*]|\$\{[@*]|\[[@*]\]|\$argv|\bexec\s.*\$`)
 	builtins   = pattern(`^\s*(for|set|echo|printf|local|declare|case|test|\[+|:|return|\w+\+?=)(\s|$|[("'$])`)
 
 	becomes = pattern(`^(.*?)\bexec\s[^;|]*(\$[@*]|\[[@*]\])[^|]*(\|\|.*)?$`)
@@ -65,12 +66,20 @@ var (
 	// positions are the expressions that a script gets a certain argument or their number with: $1 and $#, a part of $@, an element of an array,
 	// and the variable that a loop without work leaves at the last argument. BASH_SOURCE and its like are no arguments.
 	positions = pattern(`(^|[^\\])\$([1-9#]|\{[1-9]|\{#[}@*]|\{!#|\{[@*][^}]|[@*]\[|\{?[a-z_]\w*\[-?[0-9]|\{[a-z_]\w*\[[@*]\]:|\{?BASH_ARG)` +
-		`|\b(shift|getopts?)\b|\bcount \$argv` +
+		`|\b(shift|getopts?|zparseopts|argparse|ARGC)\b|\bcount \$argv|\bcontains\s+(-i|--index)\b|(^|[^.\w])argv\[|\bunset\s[^\n;]*\w\[` +
+		`|\b(match|test|\[)\s[^\n;]*"\$argv"|\bfor\s+\w+\s+in\s+\$argv\b(?s:.*)\bset\s+(-\w+\s+)*\w+\s+\$\w+\s*(;|\n)` +
 		`|\bfor\s+\w+(\s+in\s+"?\$@"?)?\s*(;|\n)\s*do\s+(:|true)\s*(;|\n)\s*done\b`)
+	// copies are variables that a script gives all arguments.
+	copies = pattern(`(?m)(?:^|[\s;])(\w+)=\(?\s*"?\$(?:[@*]|\{[@*]\}|argv\b)"?\s*\)?\s*(?:[;&|]|$)|\bset\s+(?:-\w+\s+)*(\w+)\s+\$argv\s*(?:;|$)`)
+	// printed are arguments that another command reads as text.
+	printed = pattern(`\b(?:echo|printf|print)\b[^\n;|&]*\$[@*][^\n;|&)]*\|\s*(\w+)|(?:\b(?:if|while|until|then|do|else)\s+)?\b(\w+)[^\n;|&]*<<<\s*"?\$[@*]|<\(\s*(?:echo|printf|print)\b[^\n)]*\$([@*])`)
 	// A loop over the arguments that keeps one for later, or counts them, looks for their places.
 	loops   = pattern(`(?s)\bfor\s+(\w+)(?:\s+in\s+"?\$[@*]"?)?\s*[;\n]\s*do\b.*?\bdone\b`)
+	set     = pattern(`(?:^|[\s;&(])(\w+)=`)
 	counter = pattern(`\+\+|\+=?\s*1\b`)
-	found   = pattern(`=\S+\s*[;\n]\s*break\b`) // by its text, not its place
+	// readsAnywhere are commands that look for a text anywhere, or keep it.
+	readsAnywhere = pattern(`^([ef]?grep|rg|tee|logger|cat)$`)
+	found         = pattern(`=\S+\s*[;\n]\s*break\b`) // by its text, not its place
 	// All arguments as one text are looked at from an end of it, unless a space or a * stands there.
 	compared = pattern(`\bcase\s+"?\$\{?[*@]\}?"?\s+in\b|"?\$\{?[*@]\}?"?\s*(!=|==?)\s*("[^*]|'[^*]|[^*"'\s=])|"?\$\{?[*@]\}?"?\s*=~\s*\S*[\^$]`)
 	anchored = pattern(`(\bin|;;|\n)\s*\(?["']?[^*"'\s;()][^\n;()]*\)`)
@@ -78,7 +87,17 @@ var (
 
 // countsInShell reports whether a shell script looks at the places of the arguments.
 func countsInShell(text []byte) bool {
+	for _, reader := range printed().FindAllSubmatch(text, -1) {
+		if !readsAnywhere().Match(slices.Concat(reader[1:]...)) {
+			return true
+		}
+	}
 	text = whole().ReplaceAll(remarks().ReplaceAll(text, nil), []byte("$$@"))
+	for _, name := range copies().FindAllSubmatch(text, -1) {
+		name := string(slices.Concat(name[1:]...))
+		text = regexp.MustCompile(`\$\{`+name+`\[[@*]\]\}|\$`+name+`\b`).ReplaceAll(text, []byte("$$*"))
+		text = regexp.MustCompile(`\$\{([#!]?)`+name+`\b`).ReplaceAll(text, []byte("$${${1}*"))
+	}
 	if positions().Match(text) {
 		return true
 	}
@@ -86,6 +105,11 @@ func countsInShell(text []byte) bool {
 		kept := regexp.MustCompile(`[\s;]\w+="?\$\{?` + string(loop[1]) + `\}?"?(\s|;|$)`)
 		if kept.Match(found().ReplaceAll(loop[0], nil)) || counter().Match(loop[0]) {
 			return true
+		}
+		for _, name := range set().FindAllSubmatch(loop[0], -1) { // and read for the next argument
+			if regexp.MustCompile(`\$\{?` + string(name[1]) + `\b`).Match(loop[0]) {
+				return true
+			}
 		}
 	}
 	for _, at := range compared().FindAllIndex(text, -1) {
@@ -120,41 +144,56 @@ func becomesTool(line []byte) bool {
 // starts matches the functions that start a program in scripts of other languages.
 var starts = pattern(`\b(exec\w*|spawn\w*|posix_spawn\w*|system|popen|subprocess|child_process|fork)\b`)
 
-// Scripts in other languages. The arguments begin at argv[1], with node at argv[2].
+// A language is one that scripts are written in, other than a shell's: its interpreters, the program's own name among its arguments, and all of
+// these.
+type language struct{ interpreter, program, all func() *regexp.Regexp }
+
+// Scripts in other languages. Few uses of the arguments are harmless; each other one counts as a look at their places, and so does each script
+// in a language that is not here.
 var (
-	languages = []struct{ interpreter, places func() *regexp.Regexp }{
-		{pattern(`\b(node|nodejs|bun|deno|tsx|ts-node)\b`), pattern(`\bargv\s*(\[\s*([2-9]|[1-9]\d)\s*\]|\.(at|length|shift|pop|splice|indexOf|findIndex|entries)\b|\.slice\(\s*(-|[13-9]|2\s*,))` +
-			`|\]\s*=\s*process\.argv`)},
-		{pattern(`\bperl\b`), pattern(`\$ARGV\[|\$#ARGV|\bscalar\W*@ARGV|\bshift\b|\bpop\b|\bGetopt\b`)},
-		{pattern(`\bruby\b`), pattern(`\bARGV(\[|\.(first|last|shift|pop|length|size|count|at|fetch|slice|drop|take)\b)`)},
-		{pattern(``), pattern(`\bargv\s*\[\s*(-\d|[2-9]|1\s*(\]|:\s*[^\]\s]))|\blen\(\s*(sys\.)?argv|\bargv\.pop\(|\bgetopt\b|\bmatch\s+(sys\.)?argv` +
-			`|\benumerate\(\s*(sys\.)?argv|\bargv\.index\(|\*\w+\s*=\s*(sys\.)?argv`)},
+	languages = []language{
+		{pattern(`\b(python[\d.]*|pypy[\d.]*|uv)\b`), pattern(`\bargv\[0\]`), pattern(`\b(?:sys\.)?argv\b(?:\[1:\])?`)},
+		{pattern(`\b(node|nodejs|bun|deno|tsx|ts-node)\b`), pattern(`\bargv\[[01]\]`), pattern(`\b(?:(?:process|Bun)\.)?argv\b(?:\.slice\(2\))?|\bDeno\.args\b`)},
+		{pattern(`\bperl\b`), nil, pattern(`@ARGV\b|@_\b`)},
+		{pattern(`\bruby\b`), nil, pattern(`\bARGV\b|\$\*`)},
 	}
-	// copied are variables that hold all arguments.
-	copied = pattern(`\b(\w+)\s*=\s*(?:list\()?(?:sys\.argv\[1:\]|(?:process\.)?argv\.slice\(2\)|ARGV\b|@ARGV\b)`)
+	// copied are variables that hold § (all arguments).
+	copied = pattern(`(?:^|\n|;|\b(?:my|const|let|var)\s)\s*[@$]?(\w+)\s*=\s*(?:list\(§\)|\[(?:\*|\.\.\.)§\]|§(?:\.(?:dup|copy\(\)|filter\(\w+ => [^(),]*\)))?)\s*(?:;|\n)`)
+	// each are loops over the arguments, with the variable.
+	each = pattern(`\bfor(?:each)?\s*\(?\s*(?:my|const|let|var)?\s*\$?(\w+)\s*(?:in|of)?\s*\(?§\)?|§\.(?:some|any\?|filter|each|forEach)\s*[({]\s*[|(]?(\w+)[|)]?\s*(?:=>)?`)
+	// harmless are uses that do not turn on places: the arguments are handed on, written to a log, or searched for an option.
+	harmless = pattern(`\b(?:not\s+)?in\s+§|§\.(?:includes|include\?)\(|\bgrep\s*\{\s*\$_ (?:eq|=~) [^}]*\}\s*§` +
+		`|(?:\+=?|\*|\.\.\.)\s*§|§\s*=\s*§\s*\+|§\s*\+=?\s*[\[(]|§\.(?:append|extend|push|concat)\(` +
+		`|\b(?:exec\w*|spawn\w*|posix_spawn\w*|call|check_call|check_output|Popen|subprocess\.run|system)\b[^;\n]*?§\s*[,);\n]` +
+		`|\b(?:print\w*|log\w*|write\w*|appendFileSync|puts|info|debug)\b[^;\n§]*§(?:\.join\([^)]*\)|\\n")?\s*[,);]`)
+	left = pattern(`§|\b(?:argv|ARGV)\b|\$_\[`)
+	// parsers of options do not know an option that is added; nor does a Perl script that takes arguments off one by one, or counts them.
+	parsers = pattern(`(?m)^.*\b(?:import|from|require|use)\b.*\b(?:argparse|optparse|getopt|Getopt|click|typer|docopt|fire|slop|thor|optimist|parseArgs|` +
+		`minimist|yargs|commander|meow|cac|mri)\b|(?:^|[=({;])\s*(?:shift|pop)\b\s*(?:@|;|\)|\|\|)|\b(?:scalar|splice)\b\W*@`)
 )
 
-// counting are methods of a list that use the places or the number of its elements.
-const counting = `shift|pop|at|first|last|length|size|count|index|indexOf|findIndex|slice|splice|take|drop|fetch|entries|each_with_index`
-
 // countsArguments reports whether a script looks at the places of the arguments.
-func countsArguments(interpreter, text []byte) bool {
-	for _, l := range languages {
-		if !l.interpreter().Match(interpreter) {
-			continue
-		}
-		if l.places().Match(text) {
-			return true
-		}
-		break
+func (l language) countsArguments(text []byte) bool {
+	if parsers().Match(text) {
+		return true
 	}
-	for _, all := range copied().FindAllSubmatch(text, -1) {
-		name := string(all[1])
-		if regexp.MustCompile(`(^|[^\w.])` + name + `(\[|\.(` + counting + `)\b)|\b(len|enumerate|scalar|shift|pop)\b[\s(]*@?` + name + `\b|[\]*]\s*=\s*` + name + `\b`).Match(text) {
-			return true
+	if l.program != nil {
+		text = l.program().ReplaceAll(text, nil)
+	}
+	text = l.all().ReplaceAll(text, []byte("§"))
+	for _, name := range copied().FindAllSubmatch(text, -1) {
+		text = copied().ReplaceAll(text, nil)
+		text = regexp.MustCompile(`[@$]?\b`+string(name[1])+`\b`).ReplaceAll(text, []byte("§"))
+	}
+	for _, loop := range each().FindAllSubmatch(text, -1) {
+		name := string(slices.Concat(loop[1:]...))
+		rest := bytes.ReplaceAll(text, loop[0], nil)
+		compared := regexp.MustCompile(`\$?\b` + name + `\s*(?:===?|!==?|eq\b|ne\b|=~|in\b|\.(?:startswith|startsWith|start_with\?))`)
+		if !regexp.MustCompile(`\b`+name+`\b`).Match(compared.ReplaceAll(rest, nil)) && !counter().Match(rest) {
+			text = rest
 		}
 	}
-	return false
+	return left().Match(harmless().ReplaceAll(text, nil))
 }
 
 // readStart returns the first bytes of a file, as far as they can be read.

@@ -3,9 +3,12 @@ package binary
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"reprise/test/realcli"
+
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // A script that looks at the places of its arguments gets its calls as they were written, also if no other tool stands
@@ -221,6 +224,44 @@ if __name__ == '__main__':
 		}
 		if got := real.IsWrapper("tool", dir, ""); got != want {
 			t.Errorf("%v: %s", got, text)
+		}
+	}
+}
+
+// Each snippet of testdata/wrappers.txtar stands in a script that then hands its arguments on. It looks at
+// their places, or looks for one of them anywhere. Under "other" are whole scripts.
+func TestUsesOfArguments(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/wrappers.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := map[string][2]string{
+		"bash": {"#!/bin/bash\n", "\nexec /real/tool \"$@\"\n"},
+		"zsh":  {"#!/usr/bin/zsh\n", "\nexec /real/tool \"$@\"\n"},
+		"fish": {"#!/usr/bin/fish\n", "\nexec /real/tool $argv\n"},
+		"perl": {"#!/usr/bin/perl\n", "\nexec '/real/tool', @ARGV;\n"},
+		"ruby": {"#!/usr/bin/env ruby\n", "\nexec '/real/tool', *ARGV\n"},
+		"python3": {"#!/usr/bin/env python3\nimport sys, os, subprocess\n",
+			"\nsys.exit(subprocess.call(['/real/tool'] + sys.argv[1:]))\n"},
+		"node": {"#!/usr/bin/env node\nconst {spawnSync} = require('child_process')\n",
+			"\nprocess.exit(spawnSync('/real/tool', process.argv.slice(2)).status)\n"},
+	}
+	for _, file := range archive.Files {
+		language, use, _ := strings.Cut(file.Name, " ")
+		for snippet := range strings.SplitSeq(strings.TrimSpace(string(file.Data)), "\n\n") {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "tool")
+			text := frames[language][0] + snippet + frames[language][1]
+			if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			real, err := Resolve("tool", path, "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := real.IsWrapper("tool", dir, ""); got != (use == "places") {
+				t.Errorf("%s: %v:\n%s", file.Name, got, text)
+			}
 		}
 	}
 }
