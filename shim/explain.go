@@ -18,24 +18,36 @@ type Explanation struct {
 	decide.Decision
 	Tool     string
 	Real     string // path of the real binary, "" if there is none
-	Rule     string // the name of the rule that matches, "" for none
-	Task     string
-	Role     string
-	Attempt  int    // rewrite.NoAttempt if the rule captures none
-	Unknown  string // the unknown option, if Reason is unknown_option
+	Job      Job
+	Prompt   PromptFacts
 	Plan     rewrite.Plan
-	Against  []prompt.Finding // words of the prompt that speak against a resume
-	Nearest  *Nearest         // nil if there is no chain to compare the prompt with
-	PromptIn int              // bytes of the caller's prompt
-	Text     int              // bytes of the prompt that can identify a job
-	Terminal bool             // the output goes to a terminal
+	Nearest  *Nearest            // nil if there is no chain to compare the prompt with
+	Line     rewrite.CommandLine // of a call that runs as it was written
+	Terminal bool                // the output goes to a terminal
 	Other    *Other
 	Fault    error
-	Shared   *ledger.Identity // nil if no store decides
-	Unshared string           // why not, although there is one
+	Sharing  Sharing
+}
 
-	// Unmanaged is the option that makes the call unmanaged, if Reason is unmanaged_option.
-	Unmanaged string
+// Sharing says whether a store decides on the call.
+type Sharing struct {
+	As  *ledger.Identity // nil if none does
+	Not string           // why not, although there is one
+}
+
+// A Job is the name of a call's job.
+type Job struct {
+	Rule    string // the name of the rule that matches, "" for none
+	Task    string
+	Role    string
+	Attempt int // rewrite.NoAttempt if the rule captures none
+}
+
+// PromptFacts are facts about the caller's prompt.
+type PromptFacts struct {
+	Bytes   int
+	Text    int              // bytes that can identify a job
+	Against []prompt.Finding // words that speak against a resume
 }
 
 // Other is the decision on the call if the output goes to a program instead of a terminal, or the
@@ -104,8 +116,8 @@ func (f *found) other() *Other {
 func (f *found) unchanged(err error) Explanation {
 	p := passOf(err)
 	return Explanation{
-		Decision: decide.Decision{Mode: rewrite.Passthrough, Reason: p.why}, Fault: p.failed, Unknown: f.line.Unknown, Unmanaged: f.line.Unmanaged,
-		Attempt: rewrite.NoAttempt, Plan: rewrite.Plan{Args: f.env.Args[1:], Whole: true},
+		Decision: decide.Decision{Mode: rewrite.Passthrough, Reason: p.why}, Fault: p.failed, Line: f.line,
+		Job: Job{Attempt: rewrite.NoAttempt}, Plan: rewrite.Plan{Args: f.env.Args[1:], Whole: true},
 	}
 }
 
@@ -135,15 +147,15 @@ func (f *found) explain() (Explanation, error) {
 func (d *decided) explain(near *decide.ChainFacts) Explanation {
 	r := d.record
 	e := Explanation{
-		Decision: d.decision, Shared: d.book.identity(r), Unshared: d.book.unshared(),
-		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt,
-		PromptIn: len(r.Prompt.Text), Text: r.Prompt.Footprint().Bytes,
+		Decision: d.decision, Sharing: Sharing{d.book.identity(r), d.book.unshared()},
+		Job:    Job{r.Rule, r.Task, r.Role, r.Attempt},
+		Prompt: PromptFacts{Bytes: len(r.Prompt.Text), Text: r.Prompt.Footprint().Bytes},
 	}
 	e.Plan = d.plan()
 	e.Evidence = decide.Evidence{}
 	if near != nil {
 		if r.Task == "" || r.Strict {
-			e.Evidence, e.Against = near.Evidence, near.Against
+			e.Evidence, e.Prompt.Against = near.Evidence, near.Against
 		}
 		e.Nearest = &Nearest{Chain: near.Chain, Session: near.NativeID, Relation: near.Continuity.Relation}
 	}

@@ -246,7 +246,13 @@ func (d *decided) runTool(plan rewrite.Plan) (*ran, error) {
 	}()
 	plan.Started = d.env.Now().UnixMilli()
 	r := &ran{decided: d, Attempt: &supervise.Attempt{
-		Plan: plan, Tool: d.tool, Fault: d.log.fault, Signals: d.signals, Input: in,
+		Options: supervise.Options{
+			Plan:    plan,
+			Tool:    d.tool,
+			Fault:   d.log.fault,
+			Signals: d.signals,
+			Input:   in,
+		},
 	}}
 	r.FinishEarly = r.finishEarly
 	if d.ticket == nil {

@@ -15,12 +15,8 @@ import (
 	"reprise/watch"
 )
 
-// An Attempt is one supervised run of the tool. A reader reads each of the tool's streams
-// (reader.go), one event loop decides (loop.go), and a writer writes each of the caller's
-// streams (writer.go). Only the event loop uses these fields, so that no goroutine waits
-// for another one's lock.
-type Attempt struct {
-	// The input of a run.
+// Options are the input of a run.
+type Options struct {
 	Plan    rewrite.Plan
 	Stream  rewrite.Stream
 	Tool    rewrite.Tool
@@ -32,7 +28,11 @@ type Attempt struct {
 	FinishEarly func(turns []Turn, plan rewrite.Plan)
 	Fault       func(what string, err error)
 
-	// The result of a run.
+	gateTimeout time.Duration // how long output is held that the caller can be waiting for
+}
+
+// A Result is the outcome of a run.
+type Result struct {
 	Refusal   reason.Code // why the tool refused the resume
 	Broken    bool        // our code panicked on the tool's output
 	LateStdin []byte      // data on stdin after the decision to resume
@@ -41,22 +41,34 @@ type Attempt struct {
 	// Stopped is the first signal that asked for the end of the run, 0 for none. After one
 	// the tool is not run again.
 	Stopped syscall.Signal
+}
+
+// An Attempt is one supervised run of the tool. A reader reads each of the tool's streams
+// (reader.go), one event loop decides (loop.go), and a writer writes each of the caller's
+// streams (writer.go). Only the event loop uses these fields, so that no goroutine waits
+// for another one's lock.
+type Attempt struct {
+	Options
+	Result
 
 	watcher *watch.Watcher // nil if no file is followed
 	process *process
 	taps    []*tap // stdout's, and stderr's where it is read
 	outputs
-	tail   ring   // the last bytes of stderr
-	kept   bool   // the stream has the end of stdout, and shows it when the tool has ended
-	behind []byte // data on stderr since then, for a caller who has both streams in one file
 	events
-
-	gateTimeout time.Duration // how long output is held that the caller can be waiting for
+	ending
 
 	state runState
 	ended *Status // nil while the tool runs
 	// late is the first such signal that came after the tool's end, 0 for none.
 	late syscall.Signal
+}
+
+// An ending is the output that the shim keeps until it knows how the run ends.
+type ending struct {
+	tail   ring   // the last bytes of stderr
+	kept   bool   // the stream has the end of stdout, and shows it when the tool has ended
+	behind []byte // data on stderr since then, for a caller who has both streams in one file
 }
 
 // Refused reports whether the caller has seen nothing of the run and gets another one: the tool refused

@@ -147,8 +147,17 @@ func play(t *testing.T, tool rewrite.Tool, signals *Inbox, plan rewrite.Plan, pa
 	}
 	defer remove()
 	plan.Started = time.Now().UnixMilli()
-	a := &Attempt{Plan: plan, Tool: tool, Input: in, Stream: tool.Stream(rewrite.CommandLine{}, plan, ""), Signals: signals,
-		Pinned: func(string, int) {}, Fault: func(what string, err error) { t.Logf("%s: %v", what, err) }}
+	a := &Attempt{
+		Options: Options{
+			Plan:    plan,
+			Tool:    tool,
+			Input:   in,
+			Stream:  tool.Stream(rewrite.CommandLine{}, plan, ""),
+			Signals: signals,
+			Pinned:  func(string, int) {},
+			Fault:   func(what string, err error) { t.Logf("%s: %v", what, err) },
+		},
+	}
 	st, err := a.Run(path, append([]string{"tool"}, plan.Args...), environ, [3]*os.File{in.File, caller[1], caller[2]}, gateTimeout)
 	if err != nil {
 		t.Fatal(err)
@@ -337,7 +346,7 @@ func TestRelease(t *testing.T) {
 		stateHolding: stateShowing, stateShowing: stateShowing, stateRefusing: stateRefusing, stateDelivering: stateDelivering,
 	} {
 		w := newWriter()
-		a := &Attempt{state: state, Stream: &scriptedStream{}, outputs: outputs{stdout: newSink(devNull(t), w, true), stderr: newSink(devNull(t), w, true)}}
+		a := &Attempt{Options: Options{Stream: &scriptedStream{}}, state: state, outputs: outputs{stdout: newSink(devNull(t), w, true), stderr: newSink(devNull(t), w, true)}}
 		if a.release(); a.state != want {
 			t.Errorf("state %d becomes %d, want %d", state, a.state, want)
 		}
@@ -368,7 +377,7 @@ func TestSignalsThatEndARun(t *testing.T) {
 // A signal that comes as the tool ends is not passed on, but a refused run is not run
 // again after it.
 func TestASignalAsTheToolEnds(t *testing.T) {
-	a := &Attempt{Signals: childrensInbox(t), events: newEvents()}
+	a := &Attempt{Options: Options{Signals: childrensInbox(t)}, events: newEvents()}
 	a.reading = 1
 	var err error
 	if a.process, err = start("/bin/sh", []string{"sh", "-c", "exit 5"}, nil, [3]*os.File{devNull(t), devNull(t), devNull(t)}, false); err != nil {
@@ -513,7 +522,7 @@ func TestBeats(t *testing.T) {
 		w.waiting.Store(test.waiting)
 		w.taken.Store(test.taken - 2)
 		other.taken.Store(2)
-		a := &Attempt{Stream: stream, ended: test.ended, late: test.late, outputs: outputs{idle: test.idle, taken: 5}}
+		a := &Attempt{Options: Options{Stream: stream}, ended: test.ended, late: test.late, outputs: outputs{idle: test.idle, taken: 5}}
 		a.writers = []*writer{w, other}
 		a.checkCaller()
 		if a.idle != test.want || a.over() != test.over || a.taken != test.taken || (stream.ahead != "") != test.over || a.beats == nil {
@@ -577,7 +586,7 @@ func TestTheGateWaitsForStdin(t *testing.T) {
 	time.AfterFunc(500*time.Millisecond, func() { _, _ = w.WriteString("late") })
 	out := outputFile(t)
 	tool := scriptedTool{stream: &scriptedStream{}}
-	a := &Attempt{Plan: rewrite.Plan{Resume: "x"}, Tool: tool, Stream: tool.stream, Input: Input{relay: relay}, Signals: childrensInbox(t), Fault: func(string, error) {}}
+	a := &Attempt{Options: Options{Plan: rewrite.Plan{Resume: "x"}, Tool: tool, Stream: tool.stream, Input: Input{relay: relay}, Signals: childrensInbox(t), Fault: func(string, error) {}}}
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\necho waiting; exec cat")
 	if _, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{stdin, out, out}, 50*time.Millisecond); err != nil {
 		t.Fatal(err)
@@ -602,7 +611,7 @@ func TestLimitHolding(t *testing.T) {
 		{name: "no longer for stdin", held: "word", relay: true, named: true, want: true}, {name: "for the first message", aside: "word", scout: true},
 	} {
 		stream := &scriptedStream{atEnd: test.atEnd}
-		a := &Attempt{Stream: stream, gateTimeout: time.Minute, outputs: outputs{stdout: newSink(devNull(t), newWriter(), true), stderr: newSink(devNull(t), newWriter(), true)}}
+		a := &Attempt{Options: Options{Stream: stream, gateTimeout: time.Minute}, outputs: outputs{stdout: newSink(devNull(t), newWriter(), true), stderr: newSink(devNull(t), newWriter(), true)}}
 		a.stdout.write([]byte(test.held), nil)
 		a.stderr.write([]byte(test.aside), nil)
 		if test.named {
@@ -716,7 +725,7 @@ func TestLeftoversGoWhileTheToolRuns(t *testing.T) {
 	script := `sleep 0.1; : >` + left + `; i=0; while [ -e ` + left + ` ]; do sleep 0.02; i=$((i+1)); [ $i -lt 500 ] || exit 1; done
 echo id one; sleep 0.3; : >` + left + `; sleep 0.2; [ -e ` + left + ` ] || exit 2`
 	stream := &scriptedStream{signals: childrensInbox(t)}
-	a := &Attempt{Tool: scriptedTool{stream: stream}, Stream: stream, Signals: stream.signals, Fault: func(string, error) {}, Sweep: func() { _ = os.Remove(left) }}
+	a := &Attempt{Options: Options{Tool: scriptedTool{stream: stream}, Stream: stream, Signals: stream.signals, Fault: func(string, error) {}, Sweep: func() { _ = os.Remove(left) }}}
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
 	st, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), outputFile(t), outputFile(t)}, time.Minute)
 	if err != nil || st != (Status{}) {

@@ -22,11 +22,8 @@ const (
 // several runs of the tool, so it keeps the caller's messages and questions until no other run
 // can need it. Once the tool runs, only the event loop uses it.
 type Conversation struct {
-	from   *os.File
-	data   []byte // read, but not in a frame yet
-	looked int    // bytes of data that have no newline
-	ended  bool   // the caller has closed its end
-	Waits  bool   // the caller waits for an answer before the first message
+	unframed
+	Waits bool // the caller waits for an answer before the first message
 
 	frames  []rewrite.Frame // sent by the caller; dropped by settle
 	kept    int             // bytes of frames
@@ -37,6 +34,14 @@ type Conversation struct {
 	run      int         // number of the present run, from 1
 	asks     []*request
 	answered map[string]bool // IDs of the caller's requests after it was shown the answers
+}
+
+// unframed is the caller's stream behind the frames.
+type unframed struct {
+	from   *os.File
+	data   []byte // read, but not in a frame yet
+	looked int    // bytes of data that have no newline
+	ended  bool   // the caller has closed its end
 }
 
 // A request is a request of the tool that the caller was shown.
@@ -50,7 +55,7 @@ type request struct {
 
 // NewConversation returns the conversation that comes from a caller's stdin.
 func NewConversation(from *os.File) *Conversation {
-	return &Conversation{from: from, first: -1, keeping: true, answered: map[string]bool{}}
+	return &Conversation{unframed: unframed{from: from}, first: -1, keeping: true, answered: map[string]bool{}}
 }
 
 // Open reads up to the first message. It fails with a reason.Code if there is none, or none yet.

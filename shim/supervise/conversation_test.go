@@ -234,7 +234,7 @@ func TestFeed(t *testing.T) {
 	r, w := pipeWith(t, "", true)
 	f := newFrameWriter(w)
 	go f.write(f.next)
-	a := &Attempt{Input: Input{Talk: &Dialogue{writer: f}}}
+	a := &Attempt{Options: Options{Input: Input{Talk: &Dialogue{writer: f}}}}
 	want := ""
 	for i := range 20 {
 		line := fmt.Sprintf("%d %s\n", i, strings.Repeat("x", 50_000))

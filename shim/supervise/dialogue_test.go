@@ -36,8 +36,13 @@ func newTalk(t *testing.T, state runState) *talk {
 	out := outputFile(t)
 	k := &talk{tool: tools, caller: out}
 	k.Attempt = &Attempt{
-		Stream: &scriptedStream{}, state: state, Input: in, Fault: func(string, error) {},
-		FinishEarly: func(turns []Turn, _ rewrite.Plan) { k.early = append(k.early, turns) },
+		Options: Options{
+			Stream:      &scriptedStream{},
+			Input:       in,
+			Fault:       func(string, error) {},
+			FinishEarly: func(turns []Turn, _ rewrite.Plan) { k.early = append(k.early, turns) },
+		},
+		state: state,
 	}
 	w := newWriter()
 	k.stdout, k.stderr = newSink(out, w, state == stateHolding), newSink(out, w, state == stateHolding)

@@ -38,14 +38,19 @@ type events struct {
 	started  time.Time
 	stop     chan struct{} // closed when the loop has ended; readers, writers and watcher then end
 
-	steps    chan func()      // next steps, from the watcher and then the writers at their end
-	stdin    <-chan []byte    // from the relay: data that came after the decision
+	steps   chan func()   // next steps, from the watcher and then the writers at their end
+	stdin   <-chan []byte // from the relay: data that came after the decision
+	reading int           // readers that have not ended
+	timers
+}
+
+// timers are the times that the event loop waits for.
+type timers struct {
 	timeout  <-chan time.Time // the gate timeout, nil while it does not run
 	overdue  <-chan time.Time // fires when a retired scout has not ended in time
 	beats    <-chan time.Time // the next beat, nil before a terminating signal
 	closing  <-chan time.Time // fires a short time after the tool has closed a stream
 	sweeping <-chan time.Time // the next sweep, nil after the last one
-	reading  int              // readers that have not ended
 }
 
 func newEvents() events {

@@ -128,7 +128,7 @@ func TestASignalAtTheEnd(t *testing.T) {
 		if err := tool.Start(); err != nil {
 			t.Fatal(err)
 		}
-		a := &Attempt{Signals: NewInbox(), process: &process{pid: tool.Process.Pid, witness: newWitness()}}
+		a := &Attempt{Options: Options{Signals: NewInbox()}, process: &process{pid: tool.Process.Pid, witness: newWitness()}}
 		a.reading = 1 // its streams are not at their end
 		a.process.witness.seen[syscall.SIGTERM] = group
 		a.Signals.add(syscall.SIGTERM)

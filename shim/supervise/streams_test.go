@@ -174,7 +174,7 @@ func TestAnIDIsPinnedOnce(t *testing.T) {
 	} {
 		stream := &scriptedStream{signals: childrensInbox(t)}
 		var pinned []string
-		a := &Attempt{Tool: scriptedTool{stream: stream}, Stream: stream, Signals: stream.signals, Fault: func(string, error) {}}
+		a := &Attempt{Options: Options{Tool: scriptedTool{stream: stream}, Stream: stream, Signals: stream.signals, Fault: func(string, error) {}}}
 		a.Pinned = func(id string, pid int) {
 			if pid != a.process.pid {
 				t.Errorf("pid %d", pid)
@@ -218,7 +218,7 @@ func TestARunLeavesNoDescriptor(t *testing.T) {
 	} {
 		tool := scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)}, refused: reason.RefusedUnknown}
 		out, aside, null := outputFile(t), outputFile(t), devNull(t)
-		a := &Attempt{Plan: tt.plan, Tool: tool, Stream: tool.stream, Signals: tool.stream.signals, Fault: func(string, error) {}}
+		a := &Attempt{Options: Options{Plan: tt.plan, Tool: tool, Stream: tool.stream, Signals: tool.stream.signals, Fault: func(string, error) {}}}
 		path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+tt.script)
 		if tt.script == "" {
 			path += "-that-is-not-there"
@@ -414,7 +414,7 @@ func TestShownStatus(t *testing.T) {
 	} {
 		stream := &scriptedStream{}
 		stream.seen.Exit = tt.exit
-		a := &Attempt{Stream: stream, outputs: outputs{stdout: &sink{failed: tt.failed}}, Tool: scriptedTool{kills: tt.kills}}
+		a := &Attempt{Options: Options{Stream: stream, Tool: scriptedTool{kills: tt.kills}}, outputs: outputs{stdout: &sink{failed: tt.failed}}}
 		if got := a.Shown(tt.st); got != tt.shown {
 			t.Errorf("%+v with exit %d, %v: shown %+v, want %+v", tt.st, tt.exit, tt.failed, got, tt.shown)
 		}
@@ -426,7 +426,7 @@ func TestShownStatus(t *testing.T) {
 func TestWhatEndsWhenTheCallerHasGone(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		for _, holds := range []bool{false, true} {
-			a := &Attempt{Stream: &scriptedStream{holds: holds}}
+			a := &Attempt{Options: Options{Stream: &scriptedStream{holds: holds}}}
 			var files [2]*os.File
 			for i := range files {
 				r, w := pair(t, blockingPipe)
@@ -461,7 +461,7 @@ func TestWhyAStreamIsLost(t *testing.T) {
 		{[]error{syscall.EPIPE, syscall.EIO, syscall.EPIPE, syscall.ENOSPC}, syscall.EIO, 1},
 	} {
 		logged := 0
-		a := &Attempt{Stream: &scriptedStream{}, ended: &Status{}, outputs: outputs{stdout: &sink{}}, Fault: func(string, error) { logged++ }}
+		a := &Attempt{Options: Options{Stream: &scriptedStream{}, Fault: func(string, error) { logged++ }}, ended: &Status{}, outputs: outputs{stdout: &sink{}}}
 		for _, err := range tt.errs {
 			a.lose(loss{a.stdout, err})
 		}

@@ -42,14 +42,14 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 	f.text("meaning", r.Meaning)
 	f.text("detail", string(e.Detail))
 	f.text("changed", strings.Join(e.Changed, ", "))
-	f.text("rule", e.Rule)
-	f.text("task", e.Task)
-	f.text("role", view.RoleName(e.Role))
-	if e.Attempt != rewrite.NoAttempt {
-		f.text("attempt", fmt.Sprint(e.Attempt))
+	f.text("rule", e.Job.Rule)
+	f.text("task", e.Job.Task)
+	f.text("role", view.RoleName(e.Job.Role))
+	if e.Job.Attempt != rewrite.NoAttempt {
+		f.text("attempt", fmt.Sprint(e.Job.Attempt))
 	}
-	f.text("unknown option", e.Unknown)
-	f.text("unmanaged option", e.Unmanaged)
+	f.text("unknown option", e.Line.Unknown)
+	f.text("unmanaged option", e.Line.Unmanaged)
 	f.text("fault", a.TildeIn(r.Fault))
 	f.text(otherOutput(e))
 	f.text("real binary", a.Tilde(cmp.Or(e.Real, "not found")))
@@ -57,23 +57,23 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 		f.text("chain", fmt.Sprintf("c%d", e.Chain))
 	}
 	f.text("session", e.NativeID)
-	f.text("shared as", sharedWords(e.Shared))
-	f.text("not shared", e.Unshared)
+	f.text("shared as", sharedWords(e.Sharing.As))
+	f.text("not shared", e.Sharing.Not)
 	f.text("prices", r.Prices)
 	f.text("warning", r.Warning)
 	if n := e.Nearest; n != nil {
 		f.text("compared with", fmt.Sprintf("the session of chain c%d: %s", n.Chain, n.Relation))
 	}
 	f.text("shown by", strings.Join(e.Evidence.Sentences(), "; "))
-	f.text("against it", findings(e.Against))
+	f.text("against it", findings(e.Prompt.Against))
 	if !e.Mode.Continues() {
 		f.text("what to do", r.Advice)
 		f.text("setting", r.Setting)
 		f.text("command", r.Command)
 	}
 	f.add("runs", view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, strings.Clone)})
-	if e.PromptIn > 0 {
-		f.text("sends", view.SentWords(int64(e.PromptIn), int64(len(e.Plan.Prompt)),
+	if e.Prompt.Bytes > 0 {
+		f.text("sends", view.SentWords(int64(e.Prompt.Bytes), int64(len(e.Plan.Prompt)),
 			e.Plan.WholeReason))
 	}
 	f.Print(a.Stdout)
@@ -201,8 +201,8 @@ type PlanReport struct {
 // planDecided returns the facts that advice on the call depends on.
 func planDecided(a *app.App, e shim.Explanation) Case {
 	since := func(m decide.Millis) time.Duration { return a.Now.Sub(m.Time()) }
-	d := Case{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Chain: e.Chain,
-		Bytes: e.Text, Continues: e.Mode.Continues(),
+	d := Case{Reason: e.Reason, Detail: e.Detail, Rule: e.Job.Rule, Task: e.Job.Task, Chain: e.Chain,
+		Bytes: e.Prompt.Text, Continues: e.Mode.Continues(),
 		Measures: Measures{HasSession: e.Created != 0, Idle: since(e.LastUsed),
 			Age:     since(e.Created),
 			Context: e.Context, Model: e.ContextModel, Failed: e.Errors}}
@@ -219,12 +219,13 @@ func planDecided(a *app.App, e shim.Explanation) Case {
 func planJSON(a *app.App, call []string, e shim.Explanation) PlanReport {
 	r := PlanReport{Schema: "shimctl.plan/1", Call: call, Mode: e.Mode, Reason: e.Reason,
 		Detail: e.Detail, Changed: e.Changed,
-		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task,
-		Role: view.RoleName(e.Role), Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
+		Unknown: e.Line.Unknown, Unmanaged: e.Line.Unmanaged, Binary: e.Real,
+		Rule: e.Job.Rule, Task: e.Job.Task,
+		Role: view.RoleName(e.Job.Role), Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WholeReason: e.Plan.WholeReason,
-		PromptBytes: e.PromptIn,
-		Shared:      e.Shared, Unshared: e.Unshared, Terminal: e.Terminal, Other: e.Other,
-		Compared: e.Nearest, For: e.Evidence.Sentences(), Against: e.Against}
+		PromptBytes: e.Prompt.Bytes,
+		Shared:      e.Sharing.As, Unshared: e.Sharing.Not, Terminal: e.Terminal, Other: e.Other,
+		Compared: e.Nearest, For: e.Evidence.Sentences(), Against: e.Prompt.Against}
 	r.AdviceReport = advise(a.Configured(), planDecided(a, e))
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
@@ -235,8 +236,8 @@ func planJSON(a *app.App, call []string, e shim.Explanation) PlanReport {
 	if e.NearlyFull {
 		r.Warning = NearlyFull(e.Context, e.ContextModel, a.Configured().ContextLimit)
 	}
-	if e.Attempt != rewrite.NoAttempt {
-		r.Attempt = &e.Attempt
+	if e.Job.Attempt != rewrite.NoAttempt {
+		r.Attempt = &e.Job.Attempt
 	}
 	if e.Plan.HasStdin {
 		r.Stdin = &e.Plan.Stdin
