@@ -30,11 +30,6 @@ type Descriptor struct {
 
 	// Variables are the environment variables that shape a session or the account.
 	Variables Variables
-	// LoginKeys are the variables that the tool prefers to its own login.
-	LoginKeys []string
-	// Provider is the vendor of the tool's models, in the terms of OpenTelemetry's conventions for
-	// generative AI.
-	Provider string
 
 	// Home returns the directory of the tool's sessions.
 	Home func(env func(string) string) string

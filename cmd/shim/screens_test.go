@@ -144,7 +144,6 @@ status --nonsense
 status --since 2001-01-01
 doctor
 doctor --all
-doctor --report
 doctor --fix < n
 config
 config --path

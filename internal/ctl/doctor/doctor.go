@@ -29,7 +29,7 @@ import (
 )
 
 func Command(a *app.App) *cobra.Command {
-	var asJSON, all, shared bool
+	var asJSON, all bool
 	var fixes fixing
 	c := &cobra.Command{
 		Use: "doctor", Short: "check that the shims can work, and fix the ledger",
@@ -46,16 +46,13 @@ job is fresh. It also takes reprise's own files out of others' reach.`,
 			return app.NoArguments(c, args)
 		},
 		RunE: func(*cobra.Command, []string) error {
-			return runDoctor(a, fixes, asJSON, all, shared)
+			return runDoctor(a, fixes, asJSON, all)
 		},
 	}
 	c.Flags().BoolVar(&fixes.wanted, "fix", false, "fix the ledger and the permissions first")
 	fixes.consent.AddFlags(c)
-	c.Flags().BoolVar(&shared, "report", false,
-		"print a text for an issue, without paths, prompts and names")
 	c.Flags().BoolVar(&all, "all", false, "print every check")
 	app.JSONFlag(c, &asJSON, "shimctl.doctor/1")
-	c.MarkFlagsMutuallyExclusive("report", "json")
 	return c
 }
 
@@ -64,7 +61,7 @@ type Report struct {
 	Checks []setup.Check `json:"checks" doc:"in order"`
 }
 
-func runDoctor(a *app.App, f fixing, asJSON, all, shared bool) error {
+func runDoctor(a *app.App, f fixing, asJSON, all bool) error {
 	f.consent.JSON = asJSON
 	fixed, err := fix(a, f)
 	m := look(a)
@@ -72,8 +69,6 @@ func runDoctor(a *app.App, f fixing, asJSON, all, shared bool) error {
 	switch {
 	case asJSON:
 		err = cmp.Or(err, a.Stdout.PrintJSON(Report{"shimctl.doctor/1", checks}))
-	case shared:
-		err = cmp.Or(err, share(a, m, checks))
 	case all || !a.Stdout.Terminal:
 		setup.PrintChecks(a, checks)
 	default:
@@ -138,7 +133,7 @@ func look(a *app.App) (m machine) {
 }
 
 func (m *machine) checks(a *app.App) []setup.Check {
-	return slices.Concat(checkTools(a, m), checkShells(a, m), checkKeys(a, m), checkBundled(a),
+	return slices.Concat(checkTools(a, m), checkShells(a, m), checkBundled(a),
 		checkFixedPlaces(a, m), checkNpx(a), checkCalls(a),
 		[]setup.Check{checkPermissions(a)}, m.configured, checkPrices(a),
 		[]setup.Check{checkLedger(a), setup.OK("build", app.Version())}, checkStore(a, m.config))
@@ -196,9 +191,6 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 		}
 		checks = append(append(checks, checkTool(a, p, m.versions[i])), checkOrder(a, p)...)
 		checks = append(checks, checkVersion(a, name, m.versions[i], p.Real)...)
-		if name == "gemini" {
-			checks = append(checks, checkRetention(a))
-		}
 	}
 	if missing == len(rewrite.Names) && !slices.ContainsFunc(checks, func(c setup.Check) bool {
 		return c.Result == "problem"
@@ -229,31 +221,6 @@ func checkTool(a *app.App, p binary.Place, said string) setup.Check {
 		finds = said + ", " + finds
 	}
 	return setup.OK(p.Name, finds)
-}
-
-// checkKeys looks for provider keys that the tools would find in the environment.
-func checkKeys(a *app.App, m *machine) []setup.Check {
-	var checks []setup.Check
-	for i, name := range rewrite.Names {
-		if m.places[i].Real == "" {
-			continue
-		}
-		var found []string
-		tool, _ := rewrite.Lookup(name)
-		for _, key := range tool.Descriptor().LoginKeys {
-			if a.Getenv(key) != "" && !slices.Contains(m.config.Tools[name].UnsetEnv, key) {
-				found = append(found, key)
-			}
-		}
-		if len(found) > 0 {
-			checks = append(checks, setup.Note(name+" login",
-				strings.Join(found, " and ")+" is set: the tool can use and bill that account, "+
-					"not its own login",
-				fmt.Sprintf(`unset it, or write unset_env = ["%s"] under [tool.%s]`,
-					strings.Join(found, `", "`), name)))
-		}
-	}
-	return checks
 }
 
 // checkConfig reads the configuration. Each mistake in it is a problem.

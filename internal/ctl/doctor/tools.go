@@ -2,9 +2,7 @@ package doctor
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,10 +13,8 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/view"
-	"reprise/internal/ctl/why"
 	"reprise/internal/tested"
 	"reprise/ledger"
-	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/shim/binary"
 )
@@ -78,30 +74,6 @@ func checkFixedPlaces(a *app.App, m *machine) (checks []setup.Check) {
 		}
 	}
 	return checks
-}
-
-// checkRetention: gemini deletes a session that was resumed in a later minute, unless the retention
-// is off (docs/internals/gemini.md; seen with 0.61.0). Settings of the project and the system are
-// not read.
-func checkRetention(a *app.App) setup.Check {
-	path := filepath.Join(cmp.Or(a.Getenv("GEMINI_CLI_HOME"), a.Getenv("HOME")), ".gemini",
-		"settings.json")
-	var settings struct {
-		General struct {
-			SessionRetention struct{ Enabled *bool }
-		}
-	}
-	if text, err := os.ReadFile(path); err == nil {
-		// gemini's default applies to a file that cannot be read
-		_ = json.Unmarshal(text, &settings)
-	}
-	if on := settings.General.SessionRetention.Enabled; on != nil && !*on {
-		return setup.OK("gemini sessions", "gemini keeps its sessions (sessionRetention is off)")
-	}
-	return setup.Note("gemini sessions",
-		"gemini deletes a resumed session when another one starts in the hundredths of a second "+
-			"before the shim prevents it; the next call is then fresh",
-		fmt.Sprintf(`to rule that out, write {"general": {"sessionRetention": {"enabled": false}}} into %s: no session is deleted then, however old`, a.Tilde(path)))
 }
 
 // checkOrder lists every executable of a tool's name on PATH, in the order of a caller's search.
@@ -222,33 +194,16 @@ func checkNpx(a *app.App) (checks []setup.Check) {
 	return checks
 }
 
-// restatedCalls is how many of the latest calls are looked at.
-const restatedCalls = 100
-
-// checkCalls names the versions with calls that have shown that the shim can do less with them, and
-// the models of claude with latest sessions that a resume will not find in the provider's cache.
+// checkCalls names the versions with calls that have shown that the shim can do less with them.
 func checkCalls(a *app.App) (checks []setup.Check) {
 	l, err := a.OpenOrEmpty()
 	if err != nil {
 		return nil // the check of the ledger says why
 	}
 	defer l.Close()
-	found := map[string]bool{}
-	if calls, err := history.LatestCalls(l, history.Query{Limit: restatedCalls}); err == nil {
-		for _, i := range calls {
-			found[i.Model] = found[i.Model] || why.Restates(i)
-		}
-	}
 	notes, _ := Versions(l) // the check of the ledger names the error
 	for _, n := range notes {
 		checks = append(checks, setup.Note(n.Tool+" output", n.Says, n.Fix))
-	}
-	for _, model := range slices.Sorted(maps.Keys(found)) {
-		if found[model] {
-			checks = append(checks, setup.Note("claude cache", why.RestatedWords(model),
-				"nothing needs to be done: resuming stops where it costs more (dearer); shimctl "+
-					"stats shows what resumed calls found"))
-		}
 	}
 	return checks
 }

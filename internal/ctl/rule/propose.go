@@ -31,7 +31,6 @@ const maxCalls = 200
 
 // A Proposal is a rule for the calls of a program, and the past calls that it matches.
 type Proposal struct {
-	name  string
 	Text  string // as TOML
 	rules []config.Rule
 	past  []PastCall
@@ -69,9 +68,9 @@ type sentCall struct {
 	text string
 }
 
-// Propose returns the rule for a call's job, or why there is none. Without a name the rule has the
-// name of the calling program.
-func Propose(a *app.App, l *ledger.Ledger, i ledger.Record, name string) (p Proposal, err error) {
+// Propose returns the rule for a call's job, or why there is none. It has the name of the calling
+// program.
+func Propose(a *app.App, l *ledger.Ledger, i ledger.Record) (p Proposal, err error) {
 	switch {
 	case i.Rule != "":
 		return p, fmt.Errorf("rule %s matched it", i.Rule)
@@ -92,10 +91,7 @@ func Propose(a *app.App, l *ledger.Ledger, i ledger.Record, name string) (p Prop
 	if by := cfg.Match(call.subject(l.Key())).Name; by != "" {
 		return p, NamedBy(by)
 	}
-	if name == "" {
-		name = ruleName(call, cfg.RuleNames())
-	}
-	return propose(call, calls, name, l.Key())
+	return propose(call, calls, ruleName(call, cfg.RuleNames()), l.Key())
 }
 
 // readCalls returns the fresh calls of a call's tool and directory with known prompts, the latest
@@ -162,7 +158,7 @@ func makeRule(call sentCall, calls []sentCall, name string, patterns []string, m
 	if len(patterns) > 0 {
 		more = "prompt = [" + strings.Join(view.Mapped(patterns, tomlText), ", ") + "]\n" + more
 	}
-	p.name, p.Text = name, fmt.Sprintf(
+	p.Text = fmt.Sprintf(
 		"# Made from call %d of %s.\n[[rule]]\nname = %s\ntool = %s\ncwd = %s\n%s", call.ID,
 		strings.Map(func(r rune) rune {
 			if unprintable(r) {

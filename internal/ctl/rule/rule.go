@@ -51,19 +51,16 @@ func readRules(a *app.App, name string) (text string, rules []config.Rule, err e
 
 func addCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
-	var from, and string
+	var from string
 	c := &cobra.Command{
 		Use: "add FILE|--from CALL", Short: "add rules to the configuration",
 		Long: `Adds the rules in FILE, - for stdin, to the end of the configuration file. It writes nothing if either has a mistake, or if
 there is a rule of that name.
 
 --from makes a rule from a fresh call. The task is captured where a line of the prompts tells two runs of the calling
-program apart; elsewhere each run of the program is a job. --and makes a rule of the same name from a call with
-another template. Both show the past calls that the rules match.`,
+program apart; elsewhere each run of the program is a job. It shows the past calls that the rule matches.`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
-			case and != "" && from == "":
-				return app.Usage("--and goes with --from", "usage: "+c.UseLine())
 			case from != "" && len(args) > 0:
 				return app.Usage("--from takes no file of rules", "usage: "+c.UseLine())
 			case from != "":
@@ -72,11 +69,8 @@ another template. Both show the past calls that the rules match.`,
 			return app.OneArgument("a file of rules, or --from CALL")(c, args)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			switch {
-			case and != "":
-				return runAddFrom(a, []string{from, and}, agreed)
-			case from != "":
-				return runAddFrom(a, []string{from}, agreed)
+			if from != "" {
+				return runAddFrom(a, from, agreed)
 			}
 			return runAdd(a, args[0], agreed)
 		},
@@ -84,7 +78,6 @@ another template. Both show the past calls that the rules match.`,
 	app.JSONFlag(c, &agreed.JSON, "shimctl.rule.add/1")
 	agreed.AddFlags(c)
 	c.Flags().StringVar(&from, "from", "", "make a rule from `CALL`, a number")
-	c.Flags().StringVar(&and, "and", "", "with --from: make one more from `CALL`, of the same name")
 	return c
 }
 
@@ -97,34 +90,26 @@ type AddReport struct {
 	Past   []PastCall `json:"past_calls,omitempty" doc:"with --from: past calls that the rule matches"`
 }
 
-// runAddFrom adds the rules that calls and those like them suggest.
-func runAddFrom(a *app.App, from []string, agreed app.Consent) error {
+// runAddFrom adds the rule that a call and those like it suggest.
+func runAddFrom(a *app.App, call string, agreed app.Consent) error {
 	l, err := a.OpenOrEmpty()
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	var all Proposal
-	for _, call := range from {
-		i, err := app.FindCall(l, call)
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(all.past, func(c PastCall) bool { return c.Call == i.ID }) {
-			continue // the rule matches it already
-		}
-		p, err := Propose(a, l, i, all.name)
-		if err != nil {
-			if err = fmt.Errorf("make a rule from call %d: %w", i.ID, err); i.Task == "" &&
-				i.Rule == "" {
-				err = app.WithHint(err, "without a rule: "+reason.NameTask)
-			}
-			return err
-		}
-		all = Proposal{p.name, strings.TrimPrefix(all.Text+"\n"+p.Text, "\n"),
-			append(all.rules, p.rules...), append(all.past, p.past...)}
+	i, err := app.FindCall(l, call)
+	if err != nil {
+		return err
 	}
-	return add(a, all.Text, all.rules, all.past, agreed)
+	p, err := Propose(a, l, i)
+	if err != nil {
+		if err = fmt.Errorf("make a rule from call %d: %w", i.ID, err); i.Task == "" &&
+			i.Rule == "" {
+			err = app.WithHint(err, "without a rule: "+reason.NameTask)
+		}
+		return err
+	}
+	return add(a, p.Text, p.rules, p.past, agreed)
 }
 
 // runAdd adds the rules of a file.

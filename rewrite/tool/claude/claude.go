@@ -34,9 +34,7 @@ var descriptor = rewrite.Descriptor{
 		upgrade`),
 	Alone:     []string{"--help", "-h", "--version", "-v"},
 	Nested:    []string{"CLAUDECODE"},
-	LoginKeys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
 	KeepsHour: true,
-	Provider:  "anthropic",
 
 	FileLimitKills: true,
 	TellsFirst:     true,

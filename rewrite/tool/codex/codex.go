@@ -30,9 +30,7 @@ var descriptor = rewrite.Descriptor{
 	Servers:         []string{"app-server", "exec-server"},
 	Alone:           []string{"--help", "-h", "--version", "-V"},
 	Nested:          []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX"},
-	LoginKeys:       []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
 	CachePerSession: true, // prompt_cache_key is the session's ID (codex 0.169.0)
-	Provider:        "openai",
 
 	CannotWrite:    101,
 	FileLimitKills: true,

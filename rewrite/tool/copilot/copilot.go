@@ -40,12 +40,10 @@ var descriptor = rewrite.Descriptor{
 		"memories", "plugin", "mcp",
 		"skill", "instruction", "lsp", "sandbox", "completion",
 	},
-	Alone:     []string{"--help", "-h", "--version", "-v"},
-	Nested:    []string{"COPILOT_CLI"}, // set for the commands of the shell tool
-	LoginKeys: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"},
-	Provider:  "github",
-	Home:      home,
-	Sessions:  []string{"session-state/*/events.jsonl"},
+	Alone:    []string{"--help", "-h", "--version", "-v"},
+	Nested:   []string{"COPILOT_CLI"}, // set for the commands of the shell tool
+	Home:     home,
+	Sessions: []string{"session-state/*/events.jsonl"},
 	Variables: rewrite.Variables{
 		Settings: []string{"COPILOT_*", "USE_BUILTIN_RIPGREP"},
 		Account: []string{"COPILOT_PROVIDER_*", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN",

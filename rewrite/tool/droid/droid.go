@@ -32,9 +32,7 @@ var descriptor = rewrite.Descriptor{
 	Servers:    []string{"daemon"},
 	// droid exec sets the first for itself, and so for the commands; the pseudo-terminals need the
 	// second.
-	Nested:    []string{"FACTORY_DISABLE_SETTINGS_PERSISTENCE", "BUN_PTY_LIB"},
-	LoginKeys: []string{"FACTORY_API_KEY"},
-	Provider:  "factory",
+	Nested: []string{"FACTORY_DISABLE_SETTINGS_PERSISTENCE", "BUN_PTY_LIB"},
 
 	CannotWrite:    1,
 	FileLimitKills: true,

@@ -31,11 +31,9 @@ var descriptor = rewrite.Descriptor{
 	Unattended: []string{"gemini", "--yolo", "-p"},
 	Subcommands: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook",
 		"gemma"},
-	Alone:     []string{"--help", "-h", "--version", "-v", "--list-sessions"},
-	Nested:    []string{"GEMINI_CLI"}, // set by the shell tool
-	LoginKeys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
-	Provider:  "gcp.gen_ai",
-	Home:      home,
+	Alone:  []string{"--help", "-h", "--version", "-v", "--list-sessions"},
+	Nested: []string{"GEMINI_CLI"}, // set by the shell tool
+	Home:   home,
 	// The text of a start hook comes first in the prompt, which a resumed session then lacks.
 	Hooks: rewrite.Hooks{
 		Prompt: []string{"BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel",

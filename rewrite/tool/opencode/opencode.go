@@ -48,8 +48,6 @@ var descriptor = rewrite.Descriptor{
 	Servers:    []string{"serve", "web", "acp"},
 	Alone:      []string{"--help", "-h", "--version", "-v"},
 	Nested:     []string{"OPENCODE"}, // set by opencode for all that it starts
-	LoginKeys:  []string{"OPENCODE_API_KEY"},
-	Provider:   "opencode",
 
 	CannotWrite: 1,
 
@@ -77,8 +75,6 @@ var kiloDescriptor = rewrite.Descriptor{
 	Servers:      []string{"serve", "web", "acp"},
 	Alone:        []string{"--help", "-h", "--version", "-v"},
 	Nested:       []string{"KILO_PID"},
-	LoginKeys:    []string{"KILO_API_KEY"},
-	Provider:     "kilo",
 	Hooks:        hooks,
 	Home:         func(env func(string) string) string { return dataHome(env) + "/kilo" },
 	Database:     "kilo.db",

@@ -29,12 +29,10 @@ var descriptor = rewrite.Descriptor{
 	Unattended: []string{"qwen", "--yolo", "-p"},
 	Subcommands: []string{"auth", "board", "channel", "extensions", "hooks", "hook", "mcp",
 		"review", "sandbox", "sessions", "update"},
-	Servers:   []string{"serve"},
-	Alone:     []string{"--help", "-h", "--version", "-v"},
-	Nested:    []string{"QWEN_CODE"}, // set by the shell tool
-	LoginKeys: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
-	Provider:  "alibaba_cloud",
-	Home:      home,
+	Servers: []string{"serve"},
+	Alone:   []string{"--help", "-h", "--version", "-v"},
+	Nested:  []string{"QWEN_CODE"}, // set by the shell tool
+	Home:    home,
 	Hooks: rewrite.Hooks{
 		Prompt:  []string{"UserPromptSubmit", "UserPromptExpansion"},
 		Start:   []string{"SessionStart"},

@@ -32,8 +32,7 @@ var descriptor = rewrite.Descriptor{
 	Subcommands: []string{"mcp", "config", "help", "update", "run-server"},
 	Alone:       []string{"--help", "-h", "--version", "-v", "--check-upgrade", "--setup"},
 	// Set by vibe's launcher, which overrides an earlier value: only vibe's own children have it.
-	Nested:   []string{"VIBE_APP_SERVER_BIN"},
-	Provider: "mistral_ai",
+	Nested: []string{"VIBE_APP_SERVER_BIN"},
 
 	CannotWrite: 2,
 
