@@ -34,56 +34,34 @@ func BundledTool(args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if t.stream {
-		t.event(stdout, event{"type": "system", "subtype": "init", "session_id": t.id,
-			"model": bundledModel()})
-	}
-	answer, err := t.ask(stdout)
+	answer, err := t.ask()
 	if err != nil {
 		return err
 	}
 	if err := t.save(); err != nil {
 		return err
 	}
-	if !t.stream {
-		_, err := fmt.Fprintln(stdout, answer)
-		return err
-	}
-	t.event(stdout, event{"type": "result", "subtype": "success", "is_error": false,
-		"result": answer, "session_id": t.id,
-		"modelUsage": event{bundledModel(): t.usage}})
-	return nil
+	_, err = fmt.Fprintln(stdout, answer)
+	return err
 }
 
 const bundledHelp = `Usage: claude [options] [prompt]
 
-  -p, --print               print the answer and exit
-  --output-format <format>  text or stream-json
-  --verbose                 with stream-json
-  --allowedTools <tools>    taken, and not looked at
-  --model <model>           taken, and not looked at
-  -r, --resume [id]         go on with a session
-  --session-id <id>         begin a session under this ID
+  -p, --print             print the answer and exit
+  --allowedTools <tools>  taken, and not looked at
+  --model <model>         taken, and not looked at
+  -r, --resume [id]       go on with a session
+  --session-id <id>       begin a session under this ID
 `
-
-// An event is one line of stream-json.
-type event map[string]any
 
 type bundledTool struct {
 	id      string
 	resumed bool
 	prompt  string
-	stream  bool
 	file    string // the session's file
 	history []message
 	kept    int                // messages that the session's file has
 	asked   []base.ClaudeUsage // of the run's requests
-	usage   struct {
-		Input      int64 `json:"inputTokens"`
-		CacheRead  int64 `json:"cacheReadInputTokens"`
-		CacheWrite int64 `json:"cacheCreationInputTokens"`
-		Output     int64 `json:"outputTokens"`
-	}
 }
 
 // An entry is a line of a session's file.
@@ -129,16 +107,13 @@ func newBundledTool(args []string) (*bundledTool, error) {
 	f := flag.NewFlagSet(Bundled, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.Bool("p", false, "")
-	f.Bool("verbose", false, "")
 	f.String("allowedTools", "", "")
 	f.String("model", "", "")
-	format, resume, id := f.String("output-format", "", ""), f.String("resume", "", ""),
-		f.String("session-id", "", "")
+	resume, id := f.String("resume", "", ""), f.String("session-id", "", "")
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
-	t := &bundledTool{id: cmp.Or(*resume, *id), resumed: *resume != "",
-		stream: *format == "stream-json", prompt: f.Arg(0)}
+	t := &bundledTool{id: cmp.Or(*resume, *id), resumed: *resume != "", prompt: f.Arg(0)}
 	return t, t.open()
 }
 
@@ -178,7 +153,7 @@ func (t *bundledTool) open() error {
 func bundledModel() string { return cmp.Or(os.Getenv("ANTHROPIC_MODEL"), "stand-in") }
 
 // ask sends the prompt, runs the commands that the model requests, and returns the answer.
-func (t *bundledTool) ask(stdout io.Writer) (string, error) {
+func (t *bundledTool) ask() (string, error) {
 	t.history = append(t.history, message{"user", []part{{Type: "text", Text: t.prompt}}})
 	for {
 		reply, err := t.request()
@@ -186,11 +161,6 @@ func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 			return "", err
 		}
 		t.history = append(t.history, reply)
-		if t.stream {
-			t.event(stdout, event{"type": "assistant", "session_id": t.id,
-				"message": event{"model": bundledModel(), "content": reply.Content,
-					"usage": t.asked[len(t.asked)-1]}})
-		}
 		var results []part
 		text := ""
 		for _, p := range reply.Content {
@@ -212,7 +182,7 @@ func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 
 // request sends one request to the model.
 func (t *bundledTool) request() (m message, err error) {
-	body, err := json.Marshal(event{"model": bundledModel(), "messages": marked(t.history)})
+	body, err := json.Marshal(map[string]any{"model": bundledModel(), "messages": marked(t.history)})
 	if err != nil {
 		return m, fmt.Errorf("ask the model: %w", err)
 	}
@@ -233,10 +203,6 @@ func (t *bundledTool) request() (m message, err error) {
 		return m, fmt.Errorf("read the model's reply: %w", err)
 	}
 	t.asked = append(t.asked, reply.Usage)
-	t.usage.Input += reply.Usage.Input
-	t.usage.CacheRead += reply.Usage.CacheRead
-	t.usage.CacheWrite += reply.Usage.CacheWrite
-	t.usage.Output += reply.Usage.Output
 	return reply.message, nil
 }
 
@@ -273,8 +239,4 @@ func (t *bundledTool) save() error {
 		return fmt.Errorf("save session: %w", err)
 	}
 	return nil
-}
-
-func (t *bundledTool) event(w io.Writer, e event) {
-	_ = json.NewEncoder(w).Encode(e) // a client that is gone needs no answer
 }
