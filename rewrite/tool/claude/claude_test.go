@@ -577,6 +577,21 @@ func TestClaudeFiguresAreThisCallsOwn(t *testing.T) {
 			t.Errorf("%s\nwant %s", got, line(want))
 		}
 	}
+	// The time of a prompt that a hook blocked is 0, and no running total as the other figures are.
+	blocked := func(cost, usage string) string {
+		return `{"type":"result","duration_api_ms":0,"usage":{"input_tokens":0},` +
+			`"total_cost_usd":` + cost + `,"modelUsage":{` + usage + "}}\n"
+	}
+	for _, format := range []string{"stream-json", "json"} {
+		s := tool.Stream(parse("-p x --output-format "+format),
+			rewrite.Plan{Resume: tooltest.SomeID},
+			`{"total_cost_usd":0.5,"duration_api_ms":467,"modelUsage\tm\tinputTokens":3}`)
+		s.(*stream).State.Version = "2.1.332"
+		got := string(s.Line([]byte(blocked("0.5", `"m":{"inputTokens":3}`)))) + string(s.End())
+		if got != blocked("0", "") {
+			t.Errorf("%s: %s", format, got)
+		}
+	}
 	// Each result says all that the run took so far, and a figure that cannot be read is none.
 	s := tool.Stream(parse("-p x --output-format stream-json"), rewrite.Plan{}, "")
 	s.Line([]byte(result))

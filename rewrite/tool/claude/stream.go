@@ -317,7 +317,11 @@ func (s *stream) ownFigures(line []byte) []byte {
 		}
 	}
 	if s.running {
-		line = base.SubtractTotals(line, numbers, s.Previous, nil)
+		// the time is 0 if a hook has blocked the prompt (2.1.332)
+		totals := slices.DeleteFunc(slices.Clone(numbers), func(n jsonline.Numeral) bool {
+			return n.Path == apiTime && n.Text == "0"
+		})
+		line = base.SubtractTotals(line, totals, s.Previous, nil)
 		numbers = jsonline.Numbers(line)
 	}
 	s.learnUsage(line, numbers)
@@ -415,7 +419,7 @@ func tellsOwnFigures(numbers []jsonline.Numeral) bool {
 
 // runsOn reports whether the number at path is a running total of the session.
 func runsOn(path string) bool {
-	if path == "total_cost_usd" || path == "duration_api_ms" {
+	if path == "total_cost_usd" || path == apiTime {
 		return true
 	}
 	return strings.HasPrefix(path, "modelUsage\t") && !strings.HasSuffix(path, "\tcontextWindow") &&
@@ -510,6 +514,8 @@ func guessedCosts(line []byte) (models []string) {
 	}
 	return models
 }
+
+const apiTime = "duration_api_ms"
 
 // streamOnlyKey is a key of stream-json's results: the figures since the result before (2.1.329).
 const streamOnlyKey = "model_usage_since_last_result"
