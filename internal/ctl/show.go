@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
@@ -23,8 +22,8 @@ func showCommand(a *app.App) *cobra.Command {
 		Short: "list the chains, or show one, a session or a call",
 		Long: `Lists the chains, the last used first.
 
-With the name of a chain, as c12, its task, or the start of a session's ID: the chain as a tree of its sessions, each
-before its copies, and their calls. With a number: everything recorded about that call.`,
+With the name of a chain, as c12, its task, or the start of a session's ID: its sessions and its calls, the oldest
+first. With a number: everything recorded about that call.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if given := list.Filter.Given(); len(args) == 1 && given != "" {
 				return app.Usage("--"+given+" filters the list: it does not go with one "+
@@ -91,14 +90,15 @@ func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSO
 		return a.Stdout.PrintJSON(showReport{"shimctl.show/1", r.Chain(chain),
 			view.Mapped(calls, r.Call)})
 	case a.Stdout.Terminal:
-		showTree(a, r, chain, calls)
+		printChain(a, r, chain, calls)
 	default:
 		callTable(a, r, calls).Print(a.Stdout)
 	}
 	return nil
 }
 
-func showTree(a *app.App, r view.Reporter, chain history.ChainRow, calls []ledger.Record) {
+// printChain prints the sessions and the calls of a chain.
+func printChain(a *app.App, r view.Reporter, chain history.ChainRow, calls []ledger.Record) {
 	title := []string{fmt.Sprintf("chain c%d", chain.ID), chain.Tool, a.Tilde(chain.Cwd)}
 	for _, named := range [][2]string{{"task", chain.Task}, {"role", view.RoleName(chain.Role)},
 		{"rule", chain.Last.Rule}} {
@@ -107,94 +107,23 @@ func showTree(a *app.App, r view.Reporter, chain history.ChainRow, calls []ledge
 		}
 	}
 	a.Stdout.Sentences("", view.Strong, strings.Join(title, "  "))
-	first := history.Branches(chain.Sessions, "")
-	lines := newCallLines(a, r, calls, 1+history.Depth(first, chain.Sessions))
-	showBranches(a, "", first, chain.Sessions, lines)
-	if lines.hidden != "" {
-		fmt.Fprintln(a.Stdout, lines.hidden)
+	t := view.NewTable("SESSION", "STATE", "TURNS", "CONTEXT", "MODEL", "COPY OF")
+	for _, s := range slices.Backward(chain.Sessions) {
+		t.Add(view.SessionCell(s.NativeID), view.StateCell(s), view.NumberCell(int64(s.Turns)),
+			view.ContextCell(s.Context), view.TextCell(s.Model), view.SessionCell(s.Parent))
 	}
-}
-
-// showBranches prints sessions that begin at one place, each with its copies. As
-// long as that is one session after the other, they stand below each other.
-func showBranches(a *app.App, bar string, its, all []history.SessionRow, calls *callLines) {
-	for n := 0; n < len(its); n++ {
-		s := its[n]
-		copies := history.CopiesOf(s, all)
-		stem, below := "├─ ", "│  "
-		if n == len(its)-1 && len(copies) != 1 {
-			stem, below = "└─ ", "   "
-		}
-		state, context := view.StateCell(s), view.ContextCell(s.Context)
-		facts := []string{"session " + view.OrDash(s.NativeID), state.Human,
-			view.Count(int64(s.Turns), "turn"), "context " + context.Human, view.Printable(s.Model)}
-		if s.Parent != "" {
-			facts = append(facts, "copy of "+view.SessionCell(s.Parent).Human)
-		}
-		for i := range facts {
-			facts[i] = strings.ReplaceAll(facts[i], " ", view.Glue)
-		}
-		title := strings.Join(facts, "  ")
-		for i, line := range strings.Split(
-			a.Stdout.Indented(title, utf8.RuneCountInString(bar+stem)), "\n") {
-			if i > 0 {
-				stem = below
-			}
-			fmt.Fprintln(a.Stdout, bar+stem+a.Stdout.Paint(state.Meaning, strings.TrimSpace(line)))
-		}
-		calls.print(a, bar+below, s.ID)
-		if len(copies) == 1 {
-			its = slices.Insert(slices.Clone(its), n+1, copies[0])
-		} else {
-			showBranches(a, bar+below, copies, all, calls)
-		}
-	}
-}
-
-// callLines are the lines of a table of calls, which hang below their sessions.
-type callLines struct {
-	header string // until it is printed
-	of     map[int64][]string
-	hidden string // the columns that there is no room for
-}
-
-// newCallLines draws a table of calls, narrower than the screen by the width of a depth.
-func newCallLines(a *app.App, r view.Reporter, calls []ledger.Record, depth int) *callLines {
-	t := view.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "COST", "TOOK", "INPUT", "CACHED",
-		"WRITTEN", "OUTPUT")
+	t.Print(a.Stdout)
+	fmt.Fprintln(a.Stdout)
+	t = view.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "COST", "TOOK", "INPUT", "CACHED",
+		"WRITTEN", "OUTPUT", "SESSION")
 	for _, i := range calls {
 		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.DecisionCell(i), view.OutcomeCell(i),
 			view.PriceCell(view.CallCost(r.Prices, i)), view.DurationCell(i.Duration.NullInt64),
 			view.TokensCell(i.Input.NullInt64), view.TokensCell(i.CacheRead.NullInt64),
-			view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64))
+			view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64),
+			view.SessionCell(i.NativeID))
 	}
-	inner := *a
-	if inner.Stdout.Width > 0 {
-		inner.Stdout.Width = max(1, inner.Stdout.Width-(1+depth)*utf8.RuneCountInString("├─ "))
-	}
-	lines := inner.Stdout.Drawn(t.Print)
-	c := &callLines{header: lines[0], of: map[int64][]string{},
-		hidden: strings.Join(lines[1+len(calls):], "\n")}
-	for n, i := range calls {
-		c.of[i.Session] = append(c.of[i.Session], lines[n+1])
-	}
-	return c
-}
-
-// print prints the calls of a session, and above the first ones the header.
-func (c *callLines) print(a *app.App, bar string, session int64) {
-	lines := c.of[session]
-	if len(lines) > 0 && c.header != "" {
-		fmt.Fprintln(a.Stdout, bar+"   "+c.header)
-		c.header = ""
-	}
-	for n, line := range lines {
-		stem := "├─ "
-		if n == len(lines)-1 {
-			stem = "└─ "
-		}
-		fmt.Fprintln(a.Stdout, bar+stem+line)
-	}
+	t.Print(a.Stdout)
 }
 
 type chainsReport struct {

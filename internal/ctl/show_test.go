@@ -2,7 +2,6 @@ package ctl
 
 import (
 	"database/sql"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,99 +12,28 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
-	"reprise/rewrite"
 	"reprise/test/sample"
-
-	"github.com/mattn/go-runewidth"
 )
 
-// Sessions stand below their sources: one after the other as long as there is one,
-// further in where there are several.
-func TestShowDrawsTheTree(t *testing.T) {
+// A chain is its sessions, each with its source, and its calls, the oldest first.
+func TestShowOfAChain(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 0)
 	session := func(id, parent string) history.SessionRow {
-		return history.SessionRow{NativeID: id, Parent: parent, State: decide.Live}
+		return history.SessionRow{NativeID: id, Parent: parent, State: decide.Live, Turns: 1}
 	}
-	showTree(a, view.Reporter{}, history.ChainRow{ID: 1, Sessions: []history.SessionRow{
-		session("other", "pruned"), session("right2", "right"), session("right", "second"),
-		session("left", "second"), session("second", "first"), session("first", ""),
-	}}, nil)
-	var got []string
-	for line := range strings.Lines(b.String()) {
-		if m := regexp.MustCompile(`^([│├└─ ]*session \S+)`).FindString(line); m != "" {
-			got = append(got, m)
-		}
-	}
-	want := `├─ session other
-├─ session first
-└─ session second
-   ├─ session right
-   ├─ session right2
-   └─ session left`
-	if strings.Join(got, "\n") != want {
-		t.Errorf("%s\nnot\n%s\n%s", strings.Join(got, "\n"), want, b.String())
-	}
-}
-
-// Copies of copies, several of each, stand as far in as it takes, and each fact of a session on one
-// line.
-func TestDeepTreesFit(t *testing.T) {
-	var b strings.Builder
-	a := screenApp(&b, 80)
-	var sessions []history.SessionRow
-	var calls []ledger.Record
-	for n := range 10 {
-		s := history.SessionRow{ID: int64(n + 1),
-			NativeID: fmt.Sprintf("%08d-0000-4000-8000-000000000000", n), State: decide.Live,
-			Model:   "claude-opus-5-5-20260101",
-			Context: rewrite.Context{Used: 11, Limit: 100}}
-		if n > 0 {
-			s.Parent = fmt.Sprintf("%08d-0000-4000-8000-000000000000", (n-1)/2*2)
-		}
-		sessions = append([]history.SessionRow{s}, sessions...)
-		calls = append(calls, ledger.Record{ID: int64(n + 1), Session: s.ID, Tool: "claude",
-			Mode: "resume", Reason: "extends", Outcome: "ok"})
-	}
-	showTree(a, view.Reporter{}, history.ChainRow{ID: 1, Sessions: sessions}, calls)
-	if strings.Count(b.String(), "context 11 %") != 10 ||
-		strings.Count(b.String(), "copy of 0000000") != 9 {
-		t.Errorf("%s", b.String())
-	}
-	for line := range strings.Lines(b.String()) {
-		if width := runewidth.StringWidth(strings.TrimRight(line, " \n")); width > 80 {
-			t.Errorf("a line of %d: %s", width, line)
-		}
-	}
-}
-
-// The header is there once, however many sessions have calls, and no line is wider than the
-// terminal.
-func TestShowHasOneHeader(t *testing.T) {
-	var b strings.Builder
-	a := screenApp(&b, 80)
-	a.Stdout.Width = 80
-	var sessions []history.SessionRow
-	var calls []ledger.Record
-	for n, id := range []string{"00000000-0000-4000-8000-000000000001",
-		"00000000-0000-4000-8000-000000000002", "00000000-0000-4000-8000-000000000003"} {
-		s := history.SessionRow{ID: int64(n + 1), NativeID: id, State: decide.Live,
-			Model: "claude-opus-5-5-20260101"}
-		if n > 0 {
-			s.Parent = sessions[0].NativeID
-		}
-		sessions = append([]history.SessionRow{s}, sessions...)
-		calls = append(calls, ledger.Record{ID: int64(n + 1), Session: s.ID, Tool: "claude",
-			Mode: "resume", Reason: "extends", Outcome: "ok"})
-	}
-	showTree(a, view.Reporter{}, history.ChainRow{ID: 1, Sessions: sessions}, calls)
-	if strings.Count(b.String(), "DECISION") != 1 || strings.Count(b.String(), "  resume  ") != 3 ||
-		!strings.Contains(b.String(), "no room for ") {
-		t.Errorf("%s", b.String())
-	}
-	for line := range strings.Lines(b.String()) {
-		if width := runewidth.StringWidth(strings.TrimSpace(line)); width > 80 {
-			t.Errorf("a line of %d: %s", width, line)
+	printChain(a, view.Reporter{}, history.ChainRow{ID: 1, Tool: "claude", Cwd: "/shop",
+		Task: "T-1", Sessions: []history.SessionRow{session("second", "first"),
+			session("first", "")}},
+		[]ledger.Record{{ID: 7, Tool: "claude", Mode: "resume", Reason: "extends", Outcome: "ok",
+			NativeID: "second"}})
+	for _, want := range []string{
+		`^chain c1  claude  /shop  task T-1\n`, `SESSION +STATE +TURNS +CONTEXT +COPY OF\n`,
+		`\nfirst +live +1 +n/a +-\nsecond +live +1 +n/a +first\n\n`,
+		`\n +7 .* resume +ok .* second\n$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(b.String()) {
+			t.Errorf("%s is missing in\n%s", want, b.String())
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (s Screen) Err() error {
 }
 
 // inASCII has for each character that we draw one of the same width.
-var inASCII = strings.NewReplacer("├─", "|-", "└─", "`-", "│", "|", "…", "~", "\ufffd", "?")
+var inASCII = strings.NewReplacer("…", "~", "\ufffd", "?")
 
 // Write draws without the characters that the terminal lacks. A line comes in one piece.
 func (s Screen) Write(p []byte) (int, error) {
