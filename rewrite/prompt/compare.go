@@ -144,12 +144,16 @@ func (p *Prompt) extends(base Footprint, c *Continuity) (extends, ledIn bool) {
 // maxReplaced is in how many places a prompt can replace text of the one before.
 const maxReplaced = 3
 
-// replaces reports whether few places of a prompt are new: little of it, or nothing but logs.
+// replaces reports whether few places of a prompt are new: little of it, or nothing but logs. A
+// heading in the place of another, such as "Issue 13", begins another item.
 func (p *Prompt) replaces(base Footprint, m matched) bool {
-	places, logs := 0, true
+	places, logs, gone := 0, true, p.lacksHeading(base)
 	for i, known := range m.Has {
 		if known {
 			continue
+		}
+		if gone && p.blocks[i].level > 0 {
+			return false
 		}
 		logs = logs && p.isLog(i)
 		if i == 0 || m.Has[i-1] {
@@ -157,6 +161,14 @@ func (p *Prompt) replaces(base Footprint, m matched) bool {
 		}
 	}
 	return places > 0 && places <= maxReplaced && (logs || 5*m.retained >= 3*len(base.Blocks))
+}
+
+// lacksHeading reports whether a heading of the base is not in the prompt as it was.
+func (p *Prompt) lacksHeading(base Footprint) bool {
+	named := p.namedParts()
+	return slices.ContainsFunc(base.Shape.Parts, func(before Part) bool {
+		return !slices.ContainsFunc(named, func(now Part) bool { return now.Name == before.Name })
+	})
 }
 
 // reassigns reports whether a section has a new text without a new log, in which text can stand

@@ -418,6 +418,29 @@ func TestNewLines(t *testing.T) {
 	}
 }
 
+// A heading that takes another's place begins another item; the number of a round does not.
+func TestOtherItems(t *testing.T) {
+	const rules = "You keep the shop.\n\nKeep changes small.\n\nRun the tests.\n\nMend it.\n\n"
+	for _, test := range []struct {
+		before, after string
+		replaced      bool
+	}{
+		{"# Issue 12\n\nIt fails at a.go:3: x", "# Issue 13\n\nIt fails at a.go:7: y", false},
+		{"# Issue 12\n\nIt fails at a.go:3: x", "# Issue 13\n\nSee below.\n\na.go:7: y", false},
+		{"# Log of 2026-11-20\n\na.go:3: x", "# Log of 2026-11-21\n\na.go:7: y", false},
+		{"# Notes\n\na.go:3: x", "# Tests\n\na.go:7: y", false},
+		{"# Round 2\n\na.go:3: x", "# Round 3\n\na.go:7: y", true},
+		{"# Notes\n\na.go:3: x", "# Notes\n\na.go:7: y", true},
+		{"# Notes\n\na.go:3: x", "# Notes\n\na.go:7: y\n\n# More\n\nb.go:1: z", true},
+	} {
+		sent := unnamedSent(rules+test.before, rules+test.before, "Done.")
+		c := Compare(sent, New(rules+test.after, testKey))
+		if c.Replaced != test.replaced {
+			t.Errorf("%q after %q: %+v", test.after, test.before, c)
+		}
+	}
+}
+
 func TestDistinctiveLines(t *testing.T) {
 	for line, want := range map[string]bool{"one two three four five": true,
 		"one two three four": false, "one two three four 5": false,

@@ -151,7 +151,7 @@ func isLeftPath(path string) bool {
 
 // Gone reports whether a session's changes were thrown away since, given the files that it left,
 // the commit that was checked out then, and the present one. If all files are as they were, it runs
-// no git. A file in a commit since then counts as kept: the work can be part of that.
+// no git. A file that a commit has removed since then counts as kept: the work can be elsewhere.
 func (p *Project) Gone(left, head, now string) bool {
 	files, root := decodeLeft(left), p.Root()
 	touched := func(f leftFile) bool {
@@ -171,14 +171,11 @@ func (p *Project) Gone(left, head, now string) bool {
 	}
 	lost, kept := false, len(since) > 0
 	for _, f := range files {
-		if slices.Contains(since, f.Path) {
-			continue
-		}
-		switch p.fate(root, f, committed[f.Path]) {
+		switch p.fate(root, f, head != "", committed[f.Path]) {
 		case reverted:
 			return true
 		case removed:
-			lost = true
+			lost = lost || !slices.Contains(since, f.Path)
 		case changed:
 			kept = true
 		}
@@ -193,20 +190,21 @@ type fate int
 
 const (
 	unchanged fate = iota // as the session left it and as it was committed
-	reverted              // by a reset, checkout, restore or stash
+	reverted              // by a reset, checkout, restore, stash or revert
 	removed
 	changed // other than in the commit
 )
 
 // fate compares a file with its state as the session left it, and with its ID in the commit of that
-// time, "" if the commit lacks it.
-func (p *Project) fate(root string, f leftFile, id string) fate {
+// time, "" if the commit lacks it. Without a commit a file with another content counts as reverted,
+// unless another call can have changed it.
+func (p *Project) fate(root string, f leftFile, commit bool, id string) fate {
 	content, err := disk.Read(filepath.Join(root, f.Path), maxLeftBytes)
 	absent := disk.IsAbsent(err)
 	asLeft := err == nil && p.Digest(content) == f.Digest
 	asCommitted := absent && id == "" || err == nil && id != "" && git.BlobID(content, len(id)) == id
 	switch {
-	case asCommitted && id != "" && !asLeft:
+	case asCommitted && id != "" && !asLeft, !commit && err == nil && !asLeft && !p.ranSince(f):
 		return reverted
 	case absent && !f.Absent:
 		return removed
@@ -214,6 +212,12 @@ func (p *Project) fate(root string, f leftFile, id string) fate {
 		return changed
 	}
 	return unchanged
+}
+
+// ranSince reports whether another call than the session's latest ran in the project since a file was left, or the ledger does not say.
+func (p *Project) ranSince(f leftFile) bool {
+	n, err := p.Beside(p.Root(), decide.Millis(f.Time/1e6), decide.MillisOf(time.Now()))
+	return err != nil || n > 1
 }
 
 // committed returns the IDs of files in a commit, by their paths. It does not look at the work

@@ -126,7 +126,7 @@ func TestWorkGone(t *testing.T) {
 		{"a directory in its place", "echo new >new", "rm new; mkdir new", false},
 		{"committed", "echo two >a", "git commit -qam 2", false},
 		{"committed and formatted", "echo two >a", "git commit -qam 2; printf two >a", false},
-		{"committed, then reverted by a commit", "echo two >a", "git commit -qam 2; git revert -n HEAD; git commit -qm 3", false},
+		{"committed, then reverted by a commit", "echo two >a", "git commit -qam 2; git revert -n HEAD; git commit -qm 3", true},
 		{"committed, then removed", "echo two >a", "git commit -qam 2; git rm -q a; git commit -qm 3", false},
 		{"another's commit", "echo two >a", "echo two >unrelated; git commit -qm 2 unrelated", false},
 		{"another's commit, and edited further", "echo two >a", "echo two >unrelated; git commit -qm 2 unrelated; echo three >a", false},
@@ -149,8 +149,9 @@ func TestWorkGone(t *testing.T) {
 	for _, tt := range []step{
 		{"no git: all is gone", "echo new >new; echo two >a", "rm new a", true},
 		{"no git: one file is left", "echo new >new; echo two >a", "rm new", false},
-		{"no git: edited further", "echo two >a", "echo three >a", false},
-		{"no git: put back", "echo two >a", "echo one >a", false},
+		{"no git: edited further, or put back", "echo two >a", "echo one >a", true},
+		{"no git: edited, and that put back", "echo two >a", "echo three >a; echo two >a", false},
+		{"no git: a removed file is put back", "rm a", "echo one >a", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) { play(t, "echo one >a", tt) })
 	}
