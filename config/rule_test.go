@@ -562,7 +562,7 @@ func FuzzRules(f *testing.F) {
 
 // Where a rule makes each run a job, a task that the prompt names proves nothing without the run.
 func TestJobOfAnUnknownRun(t *testing.T) {
-	rules, err := ParseRules("rule", `[[rule]]
+	c, err := Parse("rule", `[[rule]]
 name = "loop"
 prompt = "ticket (?P<task>T-\\d+)"
 job = "run"
@@ -572,7 +572,7 @@ unrelated = "resume"
 		t.Fatal(err)
 	}
 	for run, want := range map[string]string{"": "", "7": "T-1 run of 7"} {
-		m, ok := rules[0].MatchSent(Subject{Prompt: "Mend ticket T-1.", Run: run,
+		m, ok := c.Rules[0].MatchSent(Subject{Prompt: "Mend ticket T-1.", Run: run,
 			Env:    func(string) string { return "" },
 			Digest: func(text string) string { return "of " + text }})
 		if !ok || m.Task != want {

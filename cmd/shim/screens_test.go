@@ -124,7 +124,6 @@ rm ../fake/mode
 claude -p --resume 00000000-0000-4000-8000-000000000005 "The caller's own." || :
 claude -p /compact || :
 printf '[prune]\nauto = "all"\n[[rule]]\nname = "a-rule"\ntool = "claude"\ntask = "x"\ncwd = "/nowhere"\n' >../home/.config/reprise/config.toml
-printf '[[rule]]\nname = "another"\ntool = "claude"\n' >rules.toml
 rules=$(prompt)
 cat >loop.sh <<'EOF'
 for round in 1 2; do printf 'Ticket: TIX-%s\n\n%s\n\n## Round\n\nNote %s.\n\n## Contract\n\nPrint DONE.\n' $1 "$rules" $round | claude -p; done
@@ -175,7 +174,6 @@ show a-job-with-a-rather-long-name
 rule add --from 4 < n
 rule add --from 14 < n
 rule add --from 9
-rule add rules.toml < n
 prune
 prune --keep-last 1
 prune -n --keep-last -1

@@ -31,9 +31,9 @@ const maxCalls = 200
 
 // A Proposal is a rule for the calls of a program, and the past calls that it matches.
 type Proposal struct {
-	Text  string // as TOML
-	rules []config.Rule
-	past  []PastCall
+	Text string // as TOML
+	rule config.Rule
+	past []PastCall
 }
 
 // CapturesTask reports whether the prompts name the task.
@@ -166,10 +166,12 @@ func makeRule(call sentCall, calls []sentCall, name string, patterns []string, m
 			}
 			return r
 		}, call.Run.Name), tomlText(name), tomlText(call.Tool), tomlText(globText(call.Cwd)), more)
-	if p.rules, err = config.ParseRules("rule", p.Text, ""); err != nil {
+	c, err := config.Parse("rule", p.Text, "")
+	if err != nil {
 		return p, err
 	}
-	p.past, err = tryOn(&p.rules[0], call, calls, key)
+	p.rule = c.Rules[0]
+	p.past, err = tryOn(&p.rule, call, calls, key)
 	return p, err
 }
 
