@@ -1,7 +1,9 @@
 package base
 
 import (
+	"bytes"
 	"encoding/json"
+	"strings"
 
 	"reprise/rewrite"
 	"reprise/rewrite/jsonline"
@@ -51,4 +53,36 @@ func SubtractTotals(line []byte, numbers []jsonline.Numeral, previous rewrite.To
 		at = n.End
 	}
 	return append(out, line[at:]...)
+}
+
+// WithoutUnused returns a line without the models that only the session's earlier runs have used: a
+// call of its own lists none that did not answer. Path leads to the models.
+func WithoutUnused(line []byte, numbers []jsonline.Numeral, earlier rewrite.Totals,
+	path string) []byte {
+	var before map[string]json.Number
+	if json.Unmarshal([]byte(earlier), &before) != nil {
+		return line
+	}
+	used := map[string]bool{}
+	for _, n := range numbers {
+		model, _, _ := strings.Cut(strings.TrimPrefix(n.Path, path+"\t"), "\t")
+		if _, had := before[n.Path]; had && strings.HasPrefix(n.Path, path+"\t") {
+			value, err := jsonline.Nano(n.Text)
+			used[model] = used[model] || value != 0 || err != nil
+		}
+	}
+	all, key := string(line), ""
+	for _, key = range strings.Split(path, "\t") {
+		all = jsonline.Member(all, key)
+	}
+	own := all
+	for model, is := range used {
+		name, err := json.Marshal(model)
+		if part := string(name) + ":" + jsonline.Member(all, model); !is && err == nil {
+			own = strings.Replace(strings.Replace(strings.Replace(own, part+",", "", 1), ","+part,
+				"", 1), part, "", 1)
+		}
+	}
+	key = `"` + key + `":`
+	return bytes.Replace(line, []byte(key+all), []byte(key+own), 1)
 }

@@ -327,36 +327,9 @@ func (s *stream) ownFigures(line []byte) []byte {
 	s.learnUsage(line, numbers)
 	s.totals = true
 	if s.running {
-		line = withoutUnused(line, numbers, s.Previous)
+		line = base.WithoutUnused(line, numbers, s.Previous, "modelUsage")
 	}
 	return line
-}
-
-// withoutUnused returns a result without the models that only the session's earlier runs have used:
-// a call of its own lists none that did not answer.
-func withoutUnused(line []byte, numbers []jsonline.Numeral, earlier rewrite.Totals) []byte {
-	var before map[string]json.Number
-	if json.Unmarshal([]byte(earlier), &before) != nil {
-		return line
-	}
-	used := map[string]bool{}
-	for _, n := range numbers {
-		model, _, _ := strings.Cut(strings.TrimPrefix(n.Path, "modelUsage\t"), "\t")
-		if _, had := before[n.Path]; had && model != n.Path {
-			value, err := jsonline.Nano(n.Text)
-			used[model] = used[model] || value != 0 || err != nil
-		}
-	}
-	all := jsonline.Member(string(line), "modelUsage")
-	own := all
-	for model, is := range used {
-		name, err := json.Marshal(model)
-		if part := string(name) + ":" + jsonline.Member(all, model); !is && err == nil {
-			own = strings.Replace(strings.Replace(strings.Replace(own, part+",", "", 1), ","+part,
-				"", 1), part, "", 1)
-		}
-	}
-	return bytes.Replace(line, []byte(`"modelUsage":`+all), []byte(`"modelUsage":`+own), 1)
 }
 
 // countsOn reports whether figures can be running totals: they are more than the result says of its

@@ -266,6 +266,35 @@ func TestQwenFiguresByCall(t *testing.T) {
 	}
 }
 
+// The models of earlier runs alone are not in a call's figures. Of a prompt that a hook blocked no
+// model is.
+func TestQwenLeavesModelsOut(t *testing.T) {
+	const m, n = `"m":{"tokens":{"prompt":3}}`, `"n":{"tokens":{"prompt":4}}`
+	const earlier = `{"usage\ttotal_tokens":7,"stats\tmodels\tm\ttokens\tprompt":3}`
+	result := func(models, total, pace string) string {
+		return `{"type":"result","usage":{"input_tokens":0` + total + `},"stats":{"models":{` +
+			models + `},"skills":{"count":0}` + pace + "}}"
+	}
+	pace := `,"generation":{"last":{"model":"m"}}`
+	told := func(count string) string { return `,"total_tokens":` + count }
+	for _, tt := range []struct{ models, total, want string }{
+		{m, "7", result("", "", "")},
+		{m + "," + n, "11", result(n, told("4"), pace)},
+	} {
+		line := result(tt.models, told(tt.total), pace)
+		for _, f := range []rewrite.Format{rewrite.StreamJSON, rewrite.JSON} {
+			want := tt.want
+			if f == rewrite.JSON {
+				line, want = "["+line+"]", "["+want+"]"
+			}
+			if out, _, _ := playQwen(f, rewrite.Plan{Resume: tooltest.SomeID}, earlier,
+				line+"\n"); out != want+"\n" {
+				t.Errorf("%s is shown as %s, not %s", line, out, want)
+			}
+		}
+	}
+}
+
 // Two messages of one request's answer have the same figures, which count once.
 func TestQwenSplitAnswer(t *testing.T) {
 	const message = `{"type":"assistant","message":{"content":[{"type":"text","text":"ok"}],"usage":{"input_tokens":9,"output_tokens":6}}}` + "\n"

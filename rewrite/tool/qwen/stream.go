@@ -162,9 +162,23 @@ func (s *stream) ownFigures(result []byte) []byte {
 		result = base.SubtractTotals(result, numbers, s.Previous,
 			map[string]int64{"usage\tinput_tokens": s.sent})
 		numbers = jsonline.Numbers(result)
+		result = withoutUnused(result, numbers, s.Previous)
 	}
 	s.learnUsage(numbers)
 	return result
+}
+
+// withoutUnused returns a result without the models of earlier runs. If no model is left, as for a
+// prompt that a hook blocked, a call of its own has no total and no pace either (0.24.4).
+func withoutUnused(result []byte, numbers []jsonline.Numeral, earlier rewrite.Totals) []byte {
+	own := base.WithoutUnused(result, numbers, earlier, "stats\tmodels")
+	stats := jsonline.Member(string(own), "stats")
+	if len(own) == len(result) || jsonline.Member(stats, "models") != "{}" {
+		return own
+	}
+	pace := `,"generation":` + jsonline.Member(stats, "generation")
+	own = bytes.Replace(own, []byte(pace), nil, 1)
+	return bytes.Replace(own, []byte(`,"total_tokens":0}`), []byte("}"), 1)
 }
 
 // runsOn reports whether the number at path is a running total of the session.
