@@ -81,8 +81,9 @@ More.'; expect resume extends`},
 		after: `sleep 0.02; shimctl prune; ask "$base$failed$failed"; expect resume extends`},
 
 	reason.SwitchedOff: {named: true,
-		before: `ask "$base"; rm "$FAKE/edit"; export REPRISE_OFF=1; ask "$base$failed"; expect fresh first_call`,
-		after:  `ask "$base$failed"; expect resume extends`},
+		before: `ask "$base"; rm "$FAKE/edit"; export REPRISE_OFF=1
+			ask "$base$failed"; expect fresh first_call`,
+		after: `ask "$base$failed"; expect resume extends`},
 	reason.Disabled: {named: true, before: `configure 'tool.claude.enabled = false'; ask "$base"`,
 		after: `ask "$base"; expect fresh first_call`},
 	reason.ConfigMistake: {before: `configure 'ttl = 3'; ask "$base"`,
