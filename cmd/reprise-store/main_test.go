@@ -57,7 +57,7 @@ var task = store.Name{Kind: store.Task, Of: []string{"project", "/work", "task"}
 
 func build(t *testing.T) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), wire.HelperName)
+	program := filepath.Join(t.TempDir(), "reprise-store")
 	cmd := exec.Command("go", "build", "-o", program, ".")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

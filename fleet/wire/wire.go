@@ -15,9 +15,6 @@ import (
 	"reprise/fleet/store"
 )
 
-// HelperName is the helper's program, which lies beside the shims.
-const HelperName = "reprise-store"
-
 // protocol is the version of the messages. A helper serves only clients of its own.
 const protocol = 5
 

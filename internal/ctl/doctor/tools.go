@@ -31,33 +31,24 @@ func checkVersion(a *app.App, name, said, path string) []setup.Check {
 	}
 	check, rows := name+" version", tool.Rows()
 	oldest, newest := rows[0].Version, rows[len(rows)-1].Version
-	if at := slices.IndexFunc(rows, func(r tested.Result) bool {
-		return r.Version == version
-	}); at >= 0 {
-		finds := version + " was tried with the shim"
-		if rows[at].Clean() {
-			return []setup.Check{setup.OK(check, finds)}
-		}
+	at := slices.IndexFunc(rows, func(r tested.Result) bool { return r.Version == version })
+	finds := Untested(name, version, path, a.Now)
+	switch {
+	case at >= 0 && rows[at].Clean():
+		return []setup.Check{setup.OK(check, version+" was tried with the shim")}
+	case at >= 0:
 		passedThrough, fresh, resumes := rows[at].Cells()
-		return []setup.Check{setup.Note(check,
-			fmt.Sprintf("%s: passed through %s; fresh %s; resume %s", finds, passedThrough, fresh,
-				resumes),
-			fmt.Sprintf("install %s, with which nothing differs", newest))}
+		finds = fmt.Sprintf("%s was tried with the shim: passed through %s; fresh %s; resume %s",
+			version, passedThrough, fresh, resumes)
+	case tested.Compare(version, oldest) < 0:
+		finds = fmt.Sprintf("%s was not tried, only %s to %s: its output might be rendered "+
+			"differently", version, oldest, newest)
+	case finds == "":
+		return []setup.Check{setup.OK(check, fmt.Sprintf(
+			"%s lies between versions that were tried, %s to %s", version, oldest, newest))}
 	}
-	if says := Untested(name, version, path, a.Now); says != "" {
-		return []setup.Check{setup.Note(check, says,
-			fmt.Sprintf("install %s if calls go wrong, or leave the tool alone with enabled = "+
-				"false under [tool.%s]", newest, name))}
-	}
-	if tested.Compare(version, oldest) < 0 {
-		return []setup.Check{setup.Note(check,
-			fmt.Sprintf("%s was not tried, only %s to %s: its output might be rendered "+
-				"differently", version, oldest, newest),
-			fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]",
-				newest, name))}
-	}
-	return []setup.Check{setup.OK(check,
-		fmt.Sprintf("%s lies between versions that were tried, %s to %s", version, oldest, newest))}
+	return []setup.Check{setup.Note(check, finds, fmt.Sprintf("install %s if calls go wrong, or "+
+		"leave the tool alone with enabled = false under [tool.%s]", newest, name))}
 }
 
 // checkFixedPlaces looks where callers run claude by the path, past the shim on PATH: the places of
