@@ -49,6 +49,7 @@ var differences = variations([]struct{ pattern, with, reason string }{
 	{`(At"|durationMs"): ?[\d.]+`, "$1:0", "vibe reports its own timings"},
 	{`\d{4}-\d\d-\d\d \d\d:\d\d[\d:.]*`, "TIME", "the time of day that vibe sends to the model"},
 	{`((Ms|duration_ms)": ?)\d+`, "${1}0", "gemini reports its own timings"},
+	{`(total duration: )\d+ms`, "${1}T", "gemini reports its hooks' timings"},
 	{`\[STARTUP\].*\n`, "", "gemini warns about phases of its start in some runs, at a terminal " +
 		"in the midst of a line too"},
 	{`(\\u003c|<)available_skills.*?/available_skills`, "SKILLS",

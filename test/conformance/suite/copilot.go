@@ -52,7 +52,8 @@ var copilot = cli{
 	again: func(f format, id, prompt string) []string {
 		return append([]string{"--resume", id, "-p", prompt}, f.args...)
 	},
-	guard: guard{file: "~/.copilot/hooks/guard.json", start: "sessionStart",
+	guard: guard{file: "~/.copilot/hooks/guard.json", prompt: "userPromptSubmitted",
+		start: "sessionStart", matcher: "startup|new", blocked: "2 resumed",
 		text: `{"version":1,"hooks":{"EVENT":[` +
-			`{"type":"command","bash":"COMMAND","matcher":"startup|new"}]}}`},
+			`{"type":"command","bash":"COMMAND","matcher":"MATCHER"}]}}`},
 }

@@ -45,5 +45,6 @@ var gemini = cli{
 	again: func(f format, id, prompt string) []string {
 		return append([]string{"--resume", id, "-p", prompt}, f.args...)
 	},
-	guard: guard{file: ".gemini/settings.json", prompt: "BeforeAgent", start: "SessionStart"},
+	guard: guard{file: ".gemini/settings.json", prompt: "BeforeAgent", start: "SessionStart",
+		each: "0 resumed"},
 }

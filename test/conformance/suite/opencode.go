@@ -48,6 +48,7 @@ var opencode = cli{
 	again: func(f format, id, prompt string) []string {
 		return append([]string{"run", prompt, "-s", id}, f.args...)
 	},
-	guard: guard{file: ".opencode/plugin/guard.js", start: "load", text: `import { appendFileSync }
-from "fs"; export const Guard = async () => { appendFileSync("hook.log", "ran\n"); return {} }`},
+	guard: guard{file: ".opencode/plugin/guard.js", start: "load",
+		text: `import { appendFileSync } from "fs";
+export const Guard = async () => { appendFileSync("hook.log", "ran\n"); return {} }`},
 }

@@ -16,6 +16,9 @@ import (
 type guard struct {
 	file          string // in the project, or below ~
 	prompt, start string
+	matcher       string   // of a new session, "" for startup
+	each          string   // how many calls are resumed with a hook at each start, "" for all
+	blocked       string   // likewise if a hook blocks a prompt, "" for the blocked one alone
 	text          string   // of the file, "" for settings as claude's
 	options       []string // that have it run unattended
 }
@@ -62,30 +65,59 @@ func (c cli) rounds(tool string) (all []scenario) {
 		}
 		f.args = slices.Concat(f.args, c.guard.options)
 		three = job(f, "It still fails.", "Still.")
-		if c.guard.prompt != "" {
-			add("a hook lets prompts pass, "+f.name, strings.Repeat("ran\n", 3), "2 resumed",
-				c.guard.on(c.guard.prompt, "", "Rule 7:"), three)
-			add("a hook blocks prompts, "+f.name, "ran\n", "0 resumed",
-				c.guard.on(c.guard.prompt, "", "no such word"), three[:2])
-		}
-		if c.guard.start != "" {
-			add("a hook at the start, "+f.name, strings.Repeat("ran\n", 2), "0 resumed",
-				c.guard.on(c.guard.start, "startup", ""), three[:2])
+		for name, g := range c.guard.kinds() {
+			add(name+", "+f.name, strings.Repeat("ran\n", len(three)), g.resumes,
+				c.guard.on(g.event, g.matcher, g.blocks), three)
 		}
 	}
 	return all
 }
 
-// on returns a call with a hook that notes each run, and blocks its input unless that has a word.
-func (g guard) on(event, matcher, word string) (c call) {
-	text := strings.NewReplacer("EVENT", event, "MATCHER", matcher, "COMMAND", fmt.Sprintf(
-		"echo ran >>hook.log; grep '%s' >/dev/null || { echo blocked >&2; exit 2; }", word),
-	).Replace(cmp.Or(g.text, `{"hooks":{"EVENT":[{"matcher":"MATCHER","hooks":[`+
-		`{"type":"command","command":"COMMAND"}]}]}}`))
+// A kind is a kind of hook: an event and a matcher, whether it blocks round 2, and how many calls
+// the shim resumes.
+type kind struct {
+	event, matcher string
+	blocks         bool
+	resumes        string
+}
+
+// kinds returns the kinds of a tool's hooks.
+func (g guard) kinds() map[string]kind {
+	all := map[string]kind{}
+	if g.prompt != "" {
+		all["a hook lets prompts pass"] = kind{g.prompt, "", false, "2 resumed"}
+		all["a hook blocks a prompt"] = kind{g.prompt, "", true, cmp.Or(g.blocked, "1 resumed")}
+	}
+	if g.start != "" {
+		all["a hook at the start"] = kind{g.start, cmp.Or(g.matcher, "startup"), false, "0 resumed"}
+	}
+	if g.start != "" && (g.text == "" || strings.Contains(g.text, "MATCHER")) {
+		all["a hook at each start"] = kind{g.start, "", false, cmp.Or(g.each, "2 resumed")}
+	}
+	return all
+}
+
+// noteHook notes a run of a hook, and the prompts that it is given. It can block round 2.
+const noteHook = `input=$(cat); echo ran >>hook.log
+printf '%s\n' "$input" |
+	grep -oE '"[a-zA-Z_]*(event_name|[pP]rompt)": ?"([^"\\]|\\.)*"' >>hook.prompts
+case $1$input in blocks*"Rejection 2"*) ;; blocks*"Rejection 1"*) echo blocked >&2; exit 2 ;; esac
+`
+
+// on returns a call with a hook.
+func (g guard) on(event, matcher string, blocks bool) (c call) {
+	command := "sh ./note.sh"
+	if blocks {
+		command += " blocks"
+	}
+	text := strings.NewReplacer("EVENT", event, "MATCHER", matcher, "COMMAND", command).Replace(
+		cmp.Or(g.text, `{"hooks":{"EVENT":[{"matcher":"MATCHER","hooks":[`+
+			`{"type":"command","command":"COMMAND"}]}]}}`))
+	c.Files = map[string]string{"note.sh": noteHook}
 	if below, home := strings.CutPrefix(g.file, "~/"); home {
 		c.Home = map[string]string{below: text}
 	} else {
-		c.Files = map[string]string{g.file: text}
+		c.Files[g.file] = text
 	}
 	return c
 }
