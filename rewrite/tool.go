@@ -189,8 +189,9 @@ type Setting struct {
 func (s Setting) Paths() []string { return strings.Split(s.Value, "\x00") }
 
 // A Watch names files that shape a session. An element of Path can contain a *, which
-// matches any part of a name; Name then is the part of the path before it. Above includes the
-// directories above the working directory, for a relative path.
+// matches any part of a name, or be **, which matches any directories; Name then is the part of
+// the path before it. Above includes the directories above the working directory, for a relative
+// path.
 type Watch struct {
 	Path  string
 	Name  string // shown to people, "" for the path itself

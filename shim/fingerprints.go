@@ -177,11 +177,28 @@ func (d directories) paths(w rewrite.Watch, cwd string) []string {
 	}
 }
 
-// expand returns the paths below a directory that match a path. Only * is a wildcard.
-func expand(dir, path string) []string {
-	if !strings.Contains(path, "*") {
+// maxDepth is how many levels ** stands for at most.
+const maxDepth = 8
+
+// expand returns the paths below a directory that match a path: * is any part of a name, ** any
+// directories. If there are too many of these, or they are too deep, it returns the unread ones too.
+func expand(dir, path string) (found []string) {
+	above, below, deep := strings.Cut(path, "**/")
+	switch {
+	case deep:
+		dirs := expand(dir, above)
+		for depth := 0; depth <= maxDepth && len(dirs) < maxWatched; depth++ {
+			var next []string
+			for _, dir := range dirs {
+				found, next = append(found, expand(dir, below)...), append(next, expand(dir, "*")...)
+			}
+			dirs = next
+		}
+		found = append(found, dirs...)
+	case !strings.Contains(path, "*"):
 		return []string{filepath.Join(dir, path)}
+	default:
+		found = disk.Matches(filepath.Join(rewrite.Literal(dir), strings.ReplaceAll(rewrite.Literal(path), `\*`, "*")))
 	}
-	found := disk.Matches(filepath.Join(rewrite.Literal(dir), strings.ReplaceAll(rewrite.Literal(path), `\*`, "*")))
 	return found[:min(len(found), maxWatched)]
 }

@@ -104,6 +104,68 @@ func TestWatchedFilesCount(t *testing.T) {
 	}
 }
 
+// So do the files that tools read in directories below others, and where options say.
+func TestWatchedFilesBelow(t *testing.T) {
+	for _, tt := range []struct{ call, file string }{
+		{"claude -p", ".claude/rules/a/b/c/d/e.md"},
+		{"claude -p", "HOME/.claude/rules/a/b/c.md"},
+		{"claude -p", "HOME/.claude/commands/a/b.md"},
+		{"claude -p", "../.claude/agents/a/b.md"},
+		{"claude -p --add-dir other HOME/more", "HOME/more/CLAUDE.md"},
+		{"claude -p --add-dir=../other", "../other/.claude/rules/a/b/c.md"},
+		{"claude -p --add-dir other", "other/.claude/skills/a/SKILL.md"},
+		{"claude -p --plugin-dir ./p", "p/commands/a.md"},
+		{"claude -p --plugin-dir HOME/all", "HOME/all/a/skills/b/SKILL.md"},
+		{"claude -p --plugin-dir p", "p/.mcp.json"},
+		{"codex exec", ".agents/skills/a/b/SKILL.md"},
+		{"gemini --include-directories a,../b -p", "../b/GEMINI.md"},
+		{"qwen --add-dir a -p", "a/QWEN.md"},
+		{"copilot -p", ".github/instructions/a/b.instructions.md"},
+		{"copilot -p", "HOME/.copilot/hooks/a/b.json"},
+		{"copilot --plugin-dir=p -p", "p/agents/a.md"},
+	} {
+		t.Run(tt.call+" "+tt.file, func(t *testing.T) {
+			home := t.TempDir()
+			cwd := filepath.Join(home, "repo", "sub")
+			toolbox.Write(t, filepath.Join(cwd, "x"), "")
+			in := func(text string) string { return strings.ReplaceAll(text, "HOME/", home+"/") }
+			file := disk.Absolute(cwd, in(tt.file))
+			for _, text := range []string{"one", "two"} {
+				toolbox.Write(t, file, text)
+				var contents []string
+				c := hookCall(t, cwd, home, "", in(tt.call), "")
+				c.watched(c.line, func(_ reason.Code, _, value string) { contents = append(contents, value) })
+				if !slices.Contains(contents, "content "+text) {
+					t.Errorf("%q of %s is not in %q", text, file, contents)
+				}
+			}
+		})
+	}
+}
+
+// Directories that contain themselves, and many of them, are read up to a limit.
+func TestExpandIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	toolbox.Write(t, dir+"/rules/a/b.md", "")
+	if got := expand(dir, "rules/**/*.md"); !slices.Equal(got, []string{dir + "/rules/a/b.md"}) {
+		t.Errorf("%q", got)
+	}
+	for _, name := range []string{"again", "loop", "once"} {
+		if err := os.Symlink(".", dir+"/rules/"+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := expand(dir, "rules/**/*.md"); len(got) != maxWatched || got[0] != dir+"/rules/a/b.md" {
+		t.Errorf("%d paths, the first %q", len(got), got[0])
+	}
+	for i := range maxWatched {
+		toolbox.Write(t, fmt.Sprintf("%s/hooks/%d/a.txt", dir, i), "")
+	}
+	if got := expand(dir, "hooks/**/*.json"); len(got) != maxWatched {
+		t.Errorf("%d paths for hooks that cannot all be read", len(got))
+	}
+}
+
 // A repository cannot have the shim read without an end.
 func TestWatchedFilesAreReadUpToALimit(t *testing.T) {
 	dir := t.TempDir()

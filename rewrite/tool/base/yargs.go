@@ -18,10 +18,8 @@ func ReadYargs(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 		}
 	}
 	c.SessionID = p.Session()
-	var prompt []string
-	for _, o := range p.All("--prompt") {
-		prompt, c.PromptArgs = append(prompt, o.Value()), append(c.PromptArgs, o.Span)
-	}
+	prompt := p.Values("--prompt")
+	c.PromptArgs = p.Spans("--prompt")
 	for _, operand := range p.Operands {
 		prompt, c.PromptArgs = append(prompt, c.Args[operand.At]), append(c.PromptArgs, operand)
 	}
@@ -33,6 +31,13 @@ func ReadYargs(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	default:
 		c.Stdin, c.Silence = rewrite.StdinAppended, rewrite.SilenceSkipped
 	}
+}
+
+// YargsRoots returns the roots of paths of Watches in which gemini and qwen look for instructions:
+// the working directory with those above, and those that the options add.
+func YargsRoots(p grammar.Args) []string {
+	added := strings.Join(p.Values("--include-directories"), ",")
+	return strings.Split(strings.TrimSuffix("^,"+added, ","), ",")
 }
 
 // YargsSigns returns what gemini and qwen have in common.

@@ -174,7 +174,7 @@ func (c claude) Parse(in rewrite.Input) rewrite.CommandLine {
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		call.SettingsFiles = settingsFiles(call, in.Env)
-		call.Watched = watched(call.Home)
+		call.Watched = watched(call.Home, p)
 		call.HookFiles = hookFiles(&call, p)
 	}
 	return call
@@ -267,9 +267,9 @@ func hookFiles(c *rewrite.CommandLine, p grammar.Args) []rewrite.Watch {
 	for _, dir := range []string{"~/plugins/cache/*/*/*/", "~/skills/*/", "^/.claude/skills/*/"} {
 		paths = append(paths, pluginFiles(dir)...)
 	}
-	for _, o := range p.All("--plugin-dir") {
-		paths = append(paths, pluginFiles(o.Value()+"/")...)
-		paths = append(paths, pluginFiles(o.Value()+"/*/")...)
+	for _, dir := range p.Values("--plugin-dir") {
+		paths = append(paths, pluginFiles(dir+"/")...)
+		paths = append(paths, pluginFiles(dir+"/*/")...)
 	}
 	if p.Names("--agent") {
 		paths = append(paths, "~/agents/*.md", "^/.claude/agents/*.md")
@@ -334,18 +334,22 @@ func hooks(c *rewrite.CommandLine, s rewrite.HostEnv) {
 
 func credentialsFile(home string) string { return home + "/.credentials.json" }
 
-func watched(home string) []rewrite.Watch {
-	return slices.Concat(
-		base.Watches(home, "~/.claude", "",
-			"^/.mcp.json", "^/.claude/agents/*.md", "~/agents/*.md", "^/.claude/commands/*.md",
-			"~/commands/*.md",
-			"^/.claude/skills/*/SKILL.md", "~/skills/*/SKILL.md",
-			"/etc/claude-code/managed-mcp.json",
-			".claude/output-styles/*.md", "~/output-styles/*.md"),
-		base.Watches(home, "~/.claude", reason.InstructionsChanged,
-			"~/CLAUDE.md", "~/rules/*.md", "~/rules/*/*.md", "/etc/claude-code/CLAUDE.md",
-			"^/CLAUDE.md", "^/CLAUDE.local.md", "^/.claude/CLAUDE.md", "^/.claude/rules/*.md",
-			"^/.claude/rules/*/*.md"))
+func watched(home string, p grammar.Args) []rewrite.Watch {
+	settings := []string{"^/.mcp.json", "~/agents/**/*.md", "~/commands/**/*.md",
+		"~/skills/*/SKILL.md", "/etc/claude-code/managed-mcp.json", ".claude/output-styles/*.md",
+		"~/output-styles/*.md"}
+	instructions := []string{"~/CLAUDE.md", "~/rules/**/*.md", "/etc/claude-code/CLAUDE.md"}
+	for _, root := range append([]string{"^"}, p.Values("--add-dir")...) {
+		settings = append(settings, root+"/.claude/agents/**/*.md",
+			root+"/.claude/commands/**/*.md", root+"/.claude/skills/*/SKILL.md")
+		instructions = append(instructions, root+"/CLAUDE.md", root+"/CLAUDE.local.md",
+			root+"/.claude/CLAUDE.md", root+"/.claude/rules/**/*.md")
+	}
+	for _, dir := range p.Values("--plugin-dir") {
+		settings = append(settings, dir+"/**/*.md", dir+"/**/*.json")
+	}
+	return append(base.Watches(home, "~/.claude", reason.InstructionsChanged, instructions...),
+		base.Watches(home, "~/.claude", "", settings...)...)
 }
 
 // servers returns the MCP servers that claude's state file names for the user and for a

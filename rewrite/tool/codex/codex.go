@@ -214,8 +214,8 @@ func readOptions(c *rewrite.CommandLine, p grammar.Args) {
 	}
 	c.Model = cmp.Or(c.Model, model)
 	files := []string{c.Home + "/config.toml"}
-	for _, o := range p.All("--profile") {
-		files = append(files, c.Home+"/"+o.Value()+".config.toml")
+	for _, profile := range p.Values("--profile") {
+		files = append(files, c.Home+"/"+profile+".config.toml")
 	}
 	project := ".codex/config.toml"
 	if c.Dir != "" {
@@ -231,7 +231,7 @@ func watched(home string) []rewrite.Watch {
 			"^/AGENTS.md", "~/AGENTS.md", "^/AGENTS.override.md", "~/AGENTS.override.md"),
 		base.Watches(home, "~/.codex", "",
 			"^/.codex/config.toml", "^/.codex/rules/*.rules", "~/rules/*.rules",
-			"^/.agents/skills/*/SKILL.md", "~/skills/*/SKILL.md"))
+			"^/.agents/skills/**/SKILL.md", "~/skills/**/SKILL.md"))
 }
 
 // hookFiles returns the files that can have hooks.

@@ -144,8 +144,8 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	own := details{learned: in.Learned, silent: p.Names("--silent")}
 	hidden := []string{"COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN",
 		"COPILOT_GITHUB_TOKEN", "GITHUB_TOKEN"}
-	for _, o := range p.All("--secret-env-vars") {
-		hidden = append(hidden, strings.Split(strings.Join(o.Values, ","), ",")...)
+	for _, names := range p.Values("--secret-env-vars") {
+		hidden = append(hidden, strings.Split(names, ",")...)
 	}
 	for _, name := range hidden {
 		if value := in.Env(name); value != "" {
@@ -157,7 +157,7 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 		c.Home + state, c.Home + "/settings.json", ".github/copilot/settings.json",
 		".github/copilot/settings.local.json",
 	}
-	c.Watched = watched(c.Home)
+	c.Watched = watched(c.Home, p)
 	c.HookFiles = hookFiles(c, p)
 	// Data beside a prompt in argv are not read (recordings/copilot/stdin-and-arg).
 	if !p.Names("--prompt") && !in.StdinTTY {
@@ -173,43 +173,32 @@ func home(env func(string) string) string {
 // copilot rewrites them.
 const state = "/config.json"
 
-func watched(home string) []rewrite.Watch {
-	return slices.Concat(
-		base.Watches(home, "~/.copilot", reason.InstructionsChanged, "~/copilot-instructions.md"),
-		base.Watches(home, "~/.copilot", "",
-			"~/mcp-config.json", "~/agents/*.md", "~/hooks/*.json", ".github/agents/*.md",
-			".github/hooks/*.json",
-			".github/mcp.json", ".mcp.json", ".vscode/mcp.json"),
-		base.Watches(home, "~/.copilot", reason.InstructionsChanged,
-			".github/instructions/*.instructions.md", "^/.github/copilot-instructions.md",
-			"^/AGENTS.md", "^/CLAUDE.md", "^/GEMINI.md"))
+func watched(home string, p grammar.Args) []rewrite.Watch {
+	settings := []string{"~/mcp-config.json", "~/agents/*.md", "~/hooks/**/*.json",
+		".github/agents/*.md", ".github/hooks/**/*.json", ".github/mcp.json", ".mcp.json",
+		".vscode/mcp.json"}
+	for _, dir := range p.Values("--plugin-dir") {
+		settings = append(settings, dir+"/**/*.md", dir+"/**/*.json")
+	}
+	return append(base.Watches(home, "~/.copilot", reason.InstructionsChanged,
+		"~/copilot-instructions.md", ".github/instructions/**/*.instructions.md",
+		"^/.github/copilot-instructions.md", "^/AGENTS.md", "^/CLAUDE.md", "^/GEMINI.md"),
+		base.Watches(home, "~/.copilot", "", settings...)...)
 }
 
 // hookFiles returns the files that can have hooks, beside the settings files. Extensions are code.
 func hookFiles(c *rewrite.CommandLine, p grammar.Args) []rewrite.Watch {
 	paths := []string{
-		"/etc/github-copilot/policy.d/*.json",
+		"/etc/github-copilot/policy.d/*.json", "~/hooks/**/*.json",
 		"~/extensions/*/extension.mjs", "^/.github/extensions/*/extension.mjs",
 	}
-	deep := func(dir string) { // copilot reads it with all that is below
-		paths = append(paths, dir+"/*.json", dir+"/*/*.json", dir+"/*/*/*.json", dir+"/*/*/*/*")
-	}
-	deep("~/hooks")
-	roots := []string{"^/"}
-	for _, o := range p.All("--add-dir") {
-		roots = append(roots, o.Value()+"/")
-	}
-	for _, root := range roots {
-		deep(root + ".github/hooks")
-		for _, dir := range []string{".github/copilot/", ".claude/"} {
+	for _, root := range append([]string{"^"}, p.Values("--add-dir")...) {
+		paths = append(paths, root+"/.github/hooks/**/*.json")
+		for _, dir := range []string{"/.github/copilot/", "/.claude/"} {
 			paths = append(paths, root+dir+"settings.json", root+dir+"settings.local.json")
 		}
 	}
-	dirs := []string{"~/installed-plugins/*/*"}
-	for _, o := range p.All("--plugin-dir") {
-		dirs = append(dirs, o.Value())
-	}
-	for _, dir := range dirs {
+	for _, dir := range append([]string{"~/installed-plugins/*/*"}, p.Values("--plugin-dir")...) {
 		for _, file := range []string{"hooks.json", "hooks/hooks.json",
 			"com.github.copilot/hooks/hooks.json", "plugin.json", ".plugin/plugin.json",
 			".github/plugin/plugin.json", ".claude-plugin/plugin.json"} {

@@ -105,7 +105,7 @@ func (g gemini) Parse(in rewrite.Input) rewrite.CommandLine {
 			"/etc/gemini-cli", "/Library/Application Support/GeminiCli"),
 			call.Home+"/settings.json", ".gemini/settings.json",
 			call.Home+"/google_accounts.json", call.Home+"/oauth_creds.json")
-		call.Watched = watched(call.Home)
+		call.Watched = watched(call.Home, p)
 		call.HookFiles = base.Watches(call.Home, "~/.gemini", "",
 			"~/extensions/*/hooks/hooks.json", "~/extensions/*/.gemini-extension-install.json",
 			".gemini/extensions/*/hooks/hooks.json")
@@ -120,16 +120,17 @@ func home(env func(string) string) string {
 
 // watched returns the files that gemini reads on its own at the start of a session. It reads
 // the nearest .env, which can contain the key.
-func watched(home string) []rewrite.Watch {
+func watched(home string, p grammar.Args) []rewrite.Watch {
+	instructions := []string{"~/GEMINI.md", ".gemini/system.md"}
+	for _, root := range base.YargsRoots(p) {
+		instructions = append(instructions, root+"/GEMINI.md", root+"/AGENTS.md")
+	}
 	return slices.Concat(
-		base.Watches(home, "~/.gemini", reason.InstructionsChanged, "~/GEMINI.md"),
+		base.Watches(home, "~/.gemini", reason.InstructionsChanged, instructions...),
 		base.Watches(home, "~/.gemini", "",
 			"~/policies/*.toml", ".gemini/policies/*.toml",
 			"~/extensions/*/gemini-extension.json", ".gemini/extensions/*/gemini-extension.json"),
-		base.Watches(home, "~/.gemini", reason.InstructionsChanged, ".gemini/system.md"),
-		base.Watches(home, "~/.gemini", reason.AuthChanged, "~/.env"),
-		base.Watches(home, "~/.gemini", reason.InstructionsChanged, "^/GEMINI.md", "^/AGENTS.md"),
-		base.Watches(home, "~/.gemini", reason.AuthChanged, "^/.gemini/.env", "^/.env"))
+		base.Watches(home, "~/.gemini", reason.AuthChanged, "~/.env", "^/.gemini/.env", "^/.env"))
 }
 
 // logins are the values that identify the account in gemini's login files. The access token there

@@ -123,26 +123,24 @@ func (p *Args) Sets(option string, is func(value string) bool) bool {
 }
 
 // Names reports whether the option is there.
-func (p *Args) Names(option string) bool {
-	return p.Sets(option, func(string) bool {
-		return true
-	})
-}
+func (p *Args) Names(option string) bool { return len(p.Spans(option)) > 0 }
 
-// All returns the option's occurrences.
-func (p *Args) All(option string) (all []ParsedOption) {
+// Values returns the values of all the option's occurrences.
+func (p *Args) Values(option string) (values []string) {
 	for _, o := range p.Options {
 		if o.Names[0] == option {
-			all = append(all, o)
+			values = append(values, o.Values...)
 		}
 	}
-	return all
+	return values
 }
 
 // Spans returns where the option is.
 func (p *Args) Spans(option string) (spans []rewrite.Span) {
-	for _, o := range p.All(option) {
-		spans = append(spans, o.Span)
+	for _, o := range p.Options {
+		if o.Names[0] == option {
+			spans = append(spans, o.Span)
+		}
 	}
 	return spans
 }

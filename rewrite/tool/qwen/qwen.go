@@ -121,7 +121,7 @@ func (q qwen) Parse(in rewrite.Input) rewrite.CommandLine {
 		call.SettingsFiles = append(base.AdministratorFiles(in.Env, "QWEN_CODE",
 			"/etc/qwen-code", "/Library/Application Support/QwenCode"),
 			settings+"/settings.json", ".qwen/settings.json", settings+"/oauth_creds.json")
-		call.Watched = watched(settings)
+		call.Watched = watched(settings, p)
 		call.HookFiles = base.Watches(settings, "~/.qwen", "",
 			"~/extensions/*/qwen-extension.json", "~/extensions/*/hooks/hooks.json",
 			"~/extensions/*/.qwen-extension-install.json")
@@ -143,18 +143,18 @@ func home(env func(string) string) string {
 // watched returns the files that qwen reads on its own at the start of a session. It reads the
 // nearest .env, which can contain the key. An update is a version below updates, named in
 // active.json.
-func watched(home string) []rewrite.Watch {
+func watched(home string, p grammar.Args) []rewrite.Watch {
+	instructions := []string{"~/QWEN.md", "~/AGENTS.md", ".qwen/system.md"}
+	for _, root := range base.YargsRoots(p) {
+		instructions = append(instructions, root+"/QWEN.md", root+"/AGENTS.md",
+			root+"/QWEN.local.md")
+	}
 	return slices.Concat(
-		base.Watches(home, "~/.qwen", reason.InstructionsChanged, "~/QWEN.md", "~/AGENTS.md"),
+		base.Watches(home, "~/.qwen", reason.InstructionsChanged, instructions...),
 		base.Watches(home, "~/.qwen", "", "~/agents/*.md", ".qwen/agents/*.md",
 			"~/extensions/*/qwen-extension.json"),
-		[]rewrite.Watch{{Path: home + "/updates/npm/*/active.json", Name: "~/.qwen/updates",
-			Guard: reason.RuntimeChanged}},
-		base.Watches(home, "~/.qwen", reason.InstructionsChanged, ".qwen/system.md"),
-		base.Watches(home, "~/.qwen", reason.AuthChanged, "~/.env"),
-		base.Watches(home, "~/.qwen", reason.InstructionsChanged, "^/QWEN.md", "^/AGENTS.md",
-			"^/QWEN.local.md"),
-		base.Watches(home, "~/.qwen", reason.AuthChanged, "^/.qwen/.env", "^/.env"))
+		base.Watches(home, "~/.qwen", reason.RuntimeChanged, "~/updates/npm/*/active.json"),
+		base.Watches(home, "~/.qwen", reason.AuthChanged, "~/.env", "^/.qwen/.env", "^/.env"))
 }
 
 func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
