@@ -153,9 +153,9 @@ func TestDeltaAfterTheLedger(t *testing.T) {
 	c = testCall(l, after, 3000)
 	c.Task, c.Captured = "task", true
 	d, _ := beginCall(t, l, c)
-	sent, whole := rewrite.ToResume(d.NativeID, c.Prompt, d.Continuity, d.Whole).Prompt()
-	if d.Mode != rewrite.Resume || whole || len(sent) >= len(after)/2 {
-		t.Errorf("%s (%s), whole %v, %d of %d bytes are sent", d.Mode, d.Reason, whole, len(sent), len(after))
+	plan := rewrite.ToResume(d.NativeID, c.Prompt, d.Continuity, d.Whole).Plan(rewrite.CommandLine{})
+	if d.Mode != rewrite.Resume || plan.Whole || len(plan.Prompt) >= len(after)/2 {
+		t.Errorf("%s (%s), whole %v, %d of %d bytes are sent", d.Mode, d.Reason, plan.Whole, len(plan.Prompt), len(after))
 	}
 }
 

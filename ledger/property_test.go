@@ -422,10 +422,15 @@ func checkEvidence(t *testing.T, jobs []job, after []piece, f decide.Facts, fits
 	}
 }
 
+func sent(t rewrite.Target) (text string, whole bool) {
+	plan := t.Plan(rewrite.CommandLine{})
+	return plan.Prompt, plan.Whole
+}
+
 // checkDelta: whatever the session lacks is sent.
 func checkDelta(t *testing.T, j job, after []piece, p *prompt.Prompt, d decide.Decision) {
 	t.Helper()
-	text, whole := rewrite.ToResume(d.NativeID, p, d.Continuity, d.Whole).Prompt()
+	text, whole := sent(rewrite.ToResume(d.NativeID, p, d.Continuity, d.Whole))
 	if whole && text != render(after) {
 		t.Fatalf("the whole prompt is not the prompt: %q", text)
 	}
@@ -513,9 +518,9 @@ func checkCopy(t *testing.T, g *generator, f decide.Facts, d decide.Decision, p 
 	}
 	forked := decide.Decide(f)
 	target := rewrite.ToFork(forked.NativeID, forked.ForkAt, p, forked.Continuity, forked.Whole)
-	text, whole := target.Prompt()
+	text, whole := sent(target)
 	if d.Mode != rewrite.Resume || !cut {
-		if forked.Mode != rewrite.Fresh || forked.NativeID != "" || forked.ForkAt != "" || text != p.Text || !whole || target.Session() != "" {
+		if forked.Mode != rewrite.Fresh || forked.NativeID != "" || forked.ForkAt != "" || text != p.Text || !whole || target.Plan(rewrite.CommandLine{}).Resume != "" {
 			t.Fatalf("%v where nobody has used it, else %v, sent %q", d, forked, text)
 		}
 		return
@@ -524,7 +529,7 @@ func checkCopy(t *testing.T, g *generator, f decide.Facts, d decide.Decision, p 
 	if !reflect.DeepEqual(forked, want) {
 		t.Fatalf("%v where nobody has used it, else %v", d, forked)
 	}
-	if want, all := rewrite.ToResume(d.NativeID, p, d.Continuity, d.Whole).Prompt(); text != want || whole != all || target.ForkAt() != "last" {
+	if want, all := sent(rewrite.ToResume(d.NativeID, p, d.Continuity, d.Whole)); text != want || whole != all || target.ForkAt != "last" {
 		t.Fatalf("a resume is sent %q, a fork %q", want, text)
 	}
 }

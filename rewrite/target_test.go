@@ -1,6 +1,7 @@
 package rewrite_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -15,39 +16,24 @@ func TestForkIsSentWhatAResumeIs(t *testing.T) {
 	p := prompt.New(long+"\n\nThe contract.\n\nA note.", tooltest.Key)
 	c := prompt.Compare(tooltest.NamedSent(long+"\n\nThe contract."), p)
 	for _, always := range []reason.Code{"", reason.DeltaOff} {
-		resume, fork, copied := rewrite.ToResume(tooltest.SomeID, p, c, always),
-			rewrite.ToFork(tooltest.SomeID, tooltest.SomeID, p, c, always),
-			rewrite.ToCopy(tooltest.SomeID, p, c, always)
-		text, whole := resume.Prompt()
-		if got, all := copied.Prompt(); got != text || all != whole ||
-			copied.Session() != tooltest.SomeID || !copied.Copied() || copied.ForkAt() != "" {
-			t.Errorf("%q (%v) to a copy of %q, want %q", got, all, copied.Session(), text)
+		plan := func(t rewrite.Target) rewrite.Plan { return t.Plan(rewrite.CommandLine{}) }
+		resume := plan(rewrite.ToResume(tooltest.SomeID, p, c, always))
+		if resume.Copy || resume.Resume != tooltest.SomeID || resume.Whole != (always != "") {
+			t.Errorf("%+v", resume)
 		}
-		if got, all := fork.Prompt(); got != text || all != whole || whole != (always != "") ||
-			fork.Session() != tooltest.SomeID || fork.ForkAt() != tooltest.SomeID {
-			t.Errorf("%q (%v) to session %q at %q, want %q", got, all, fork.Session(),
-				fork.ForkAt(), text)
+		resume.Copy = true
+		fork := rewrite.ToFork(tooltest.SomeID, "last", p, c, always)
+		copied := rewrite.ToCopy(tooltest.SomeID, p, c, always)
+		if got := plan(copied); !reflect.DeepEqual(got, resume) || copied.ForkAt != "" {
+			t.Errorf("a copy that ends at %q: %+v, want %+v", copied.ForkAt, got, resume)
 		}
-		if resume.ForkAt() != "" || resume.Copied() || !fork.Copied() {
-			t.Errorf("a resume ends at %q, in a copy: %v, a fork: %v", resume.ForkAt(),
-				resume.Copied(), fork.Copied())
+		if got := plan(fork); !reflect.DeepEqual(got, resume) || fork.ForkAt != "last" {
+			t.Errorf("a fork that ends at %q: %+v, want %+v", fork.ForkAt, got, resume)
 		}
-	}
-	fork := rewrite.ToFork(tooltest.SomeID, "", p, c, "")
-	if text, whole := fork.Prompt(); text != p.Text || !whole || fork.Session() != "" {
-		t.Errorf("without a message to end with: %q to session %q", text, fork.Session())
-	}
-}
-
-func TestForks(t *testing.T) {
-	p := prompt.New("a", tooltest.Key)
-	target := rewrite.ToFork("id", "message", p, prompt.Continuity{}, reason.DeltaOff)
-	if target.Session() != "id" || target.ForkAt() != "message" || !target.Copied() {
-		t.Errorf("%+v", target)
-	}
-	if target = rewrite.ToFork("id", "", p, prompt.Continuity{},
-		reason.DeltaOff); target.Session() != "" || target.Copied() {
-		t.Errorf("without a message: %+v", target)
+		fork = rewrite.ToFork(tooltest.SomeID, "", p, c, always)
+		if got := plan(fork); got.Prompt != p.Text || !got.Whole || got.Resume != "" || got.Copy {
+			t.Errorf("without a message to end with: %+v", got)
+		}
 	}
 }
 
@@ -58,13 +44,13 @@ func TestSentWhole(t *testing.T) {
 	c := prompt.Compare(tooltest.NamedSent(text), p)
 	for why, target := range map[reason.Code]rewrite.Target{"": rewrite.ToFresh(p.Text),
 		reason.Compacted: rewrite.ToResume("id", p, c, reason.Compacted)} {
-		if sent, whole := target.Prompt(); !whole || sent != p.Text || target.Why() != why ||
-			target.Plan(rewrite.CommandLine{}).Asked != "" {
-			t.Errorf("%s: whole %v, %q", why, whole, target.Why())
+		if plan := target.Plan(rewrite.CommandLine{}); !plan.Whole || plan.Prompt != p.Text ||
+			plan.WholeReason != why || plan.Asked != "" {
+			t.Errorf("%s: %+v", why, plan)
 		}
 	}
-	if sent, whole := rewrite.ToResume("id", p, c, "").Prompt(); whole ||
-		!strings.Contains(sent, "The last note.") {
-		t.Errorf("a resume: whole %v, %q", whole, sent)
+	plan := rewrite.ToResume("id", p, c, "").Plan(rewrite.CommandLine{})
+	if plan.Whole || !strings.Contains(plan.Prompt, "The last note.") || plan.Asked != p.Text {
+		t.Errorf("a resume: %+v", plan)
 	}
 }

@@ -174,9 +174,8 @@ func (d *decided) addGuards() {
 	r.Revision = d.revision()
 	r.Project = project.Root()
 	r.Sends = func(decision decide.Decision) (int, reason.Code) {
-		t := newTarget(r.Prompt, decision)
-		text, _ := t.Prompt()
-		return len(text), t.Why()
+		plan := newTarget(r.Prompt, decision).Plan(d.line)
+		return len(plan.Prompt), plan.WholeReason
 	}
 	r.History = func(commit string) error {
 		return askGit(d.ledger, func() error { return git.History(d.cwd, commit, r.Revision.Head, d.env.Environ) })

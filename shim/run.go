@@ -95,7 +95,6 @@ func (d *decided) freshPlan() rewrite.Plan { return d.planFor(rewrite.ToFresh(d.
 
 func (d *decided) planFor(t rewrite.Target) rewrite.Plan {
 	plan := d.tool.Plan(d.runLine(), t.Beginning(d.env.NewID()))
-	plan.WholeReason = t.Why()
 	if plan.Resume != "" {
 		plan.Least = d.leastFirst(len(plan.Prompt))
 	}

@@ -137,10 +137,9 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 	r.Fingerprints = call.settings(r.Tool, r.Task != "")
 	if s.sent != nil {
 		r.Sends = func(d decide.Decision) (int, reason.Code) {
-			target := newTarget(r.Prompt, d)
-			text, _ := target.Prompt()
-			s.sent(i, call.Prompt, text, target.Why())
-			return len(text), target.Why()
+			plan := newTarget(r.Prompt, d).Plan(rewrite.CommandLine{})
+			s.sent(i, call.Prompt, plan.Prompt, plan.WholeReason)
+			return len(plan.Prompt), plan.WholeReason
 		}
 	}
 	files := s.files(t, l, r, call)

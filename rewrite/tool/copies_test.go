@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,8 +9,8 @@ import (
 	"reprise/test/tooltest"
 )
 
-// Only tools that can make a copy are asked for one, and their plans ask for it. An unknown version
-// of claude is asked for none.
+// Only the plans of tools that can make a copy ask for one. An unknown version of claude is asked
+// for none.
 func TestWhoCopies(t *testing.T) {
 	for version, want := range map[string]bool{"": false, "1.0.124": false, "2.0.72": false,
 		"2.0.73": true, "2.1.329": true} {
@@ -30,13 +31,14 @@ func TestWhoCopies(t *testing.T) {
 		c := tool.ResolveWithEnv(tool.Parse(
 			tooltest.Invocation(strings.Join(d.Headless[1:], " ")+" x")),
 			rewrite.HostEnv{Version: "99.0.0"})
-		copies := tool.Plan(c, tooltest.To{ID: tooltest.SomeID, Copied: true, Prompt: "x",
-			Whole: true}.Target()).Copy
-		if c.Copies != copies {
-			t.Errorf("%s: copies %v, its plan %v", d.Name, c.Copies, copies)
+		to := tooltest.To{ID: tooltest.SomeID, NewID: tooltest.ForeignID, Prompt: "x", Whole: true}
+		resume := tool.Plan(c, to.Target()).Args
+		to.Copied = true
+		if copied := tool.Plan(c, to.Target()).Args; !c.Copies && !slices.Equal(copied, resume) {
+			t.Errorf("%s makes no copies, but is called with %q", d.Name, copied)
 		}
 		if point := tool.ForkPoint([]byte(`{"type":"assistant","uuid":"` + tooltest.SomeID +
-			"\"}\n")); point != "" && !copies {
+			"\"}\n")); point != "" && !c.Copies {
 			t.Errorf("%s forks at %q", d.Name, point)
 		}
 	}

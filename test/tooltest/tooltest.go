@@ -122,15 +122,12 @@ type To struct {
 	Copied, Whole                    bool
 }
 
-// Target returns the Target. Its fields are set by reflection, since nothing but rewrite makes one.
-func (values To) Target() (t rewrite.Target) {
-	from, into := reflect.ValueOf(values), reflect.ValueOf(&t).Elem()
-	for i := range from.NumField() {
-		field := into.FieldByNameFunc(func(name string) bool {
-			return strings.EqualFold(name, from.Type().Field(i).Name)
-		})
-		reflect.NewAt(field.Type(), field.Addr().UnsafePointer()).Elem().Set(from.Field(i))
-	}
+// Target returns the Target. Its plan is set by reflection, since nothing but rewrite makes one.
+func (to To) Target() rewrite.Target {
+	t := rewrite.Target{ForkAt: to.ForkAt, NewID: to.NewID}
+	plan := reflect.ValueOf(&t).Elem().FieldByName("plan")
+	*(*rewrite.Plan)(plan.Addr().UnsafePointer()) = rewrite.Plan{Resume: to.ID, Copy: to.Copied,
+		Prompt: to.Prompt, Asked: to.Asked, Whole: to.Whole}
 	return t
 }
 

@@ -2,6 +2,7 @@ package base
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -35,10 +36,12 @@ func Add(p *rewrite.Plan, c rewrite.CommandLine, options ...string) rewrite.Comm
 // the caller sent it. A delta goes to stdin if any of the caller's prompt came from there, if it is
 // too long for argv, or if the tool would read it as an option or a subcommand there, unless it can
 // be the value of an option.
-func PlacePrompt(p *rewrite.Plan, c rewrite.CommandLine, t rewrite.Target, option string) {
+func PlacePrompt(p *rewrite.Plan, c rewrite.CommandLine, option string) {
+	// Argv ends at a NUL, and every user of the machine can read it.
+	fromArgv := cmp.Or(p.Asked, p.Prompt) == c.Prompt
 	switch {
 	case p.Whole && len(c.PromptArgs) > 0, c.Stdin == rewrite.StdinFrames:
-	case len(c.PromptArgs) > 0 && t.FromArgv(c) && len(p.Prompt) <= LongestArg &&
+	case len(c.PromptArgs) > 0 && fromArgv && len(p.Prompt) <= LongestArg &&
 		replacePrompt(p, c.PromptArgs, option):
 		p.HasStdin = c.Stdin == rewrite.StdinAppended && !c.Silent // stdin was empty
 	default:

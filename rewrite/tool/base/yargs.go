@@ -68,13 +68,12 @@ const MaxYargsStdin = 8 << 20
 func PlanYargs(c *rewrite.CommandLine, t rewrite.Target, resume ...string) rewrite.Plan {
 	plan := t.Plan(*c)
 	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
-	plan.Copy = t.Copied()
-	switch id := t.NewID(); {
+	switch {
 	case plan.Resume != "":
-		PlacePrompt(&plan, Add(&plan, *c, resume...), t, "--prompt")
-	case c.Format == rewrite.Text && id != "":
-		plan.NewID = id
-		Add(&plan, *c, "--session-id="+id)
+		PlacePrompt(&plan, Add(&plan, *c, resume...), "--prompt")
+	case c.Format == rewrite.Text && t.NewID != "":
+		plan.NewID = t.NewID
+		Add(&plan, *c, "--session-id="+t.NewID)
 	}
 	return plan
 }

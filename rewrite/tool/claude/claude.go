@@ -526,15 +526,15 @@ func (claude) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 func (claude) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	own := base.Own[details](c)
 	plan := t.Plan(c)
-	plan.Copy, plan.CannotWrite = t.Copied(), own.cannotWrite
+	plan.CannotWrite = own.cannotWrite
 	var added []string
 	if plan.Resume != "" {
 		added = append(added, "--resume", plan.Resume)
 		if plan.Copy {
 			added = append(added, "--fork-session")
 		}
-		if message := t.ForkAt(); message != "" {
-			added = append(added, "--resume-session-at", message)
+		if t.ForkAt != "" {
+			added = append(added, "--resume-session-at", t.ForkAt)
 		}
 		// From some version after 2.1.100 up to 2.1.270, a resume without a model takes a smaller
 		// variant of the default model, with 200,000 tokens of context instead of a million.
@@ -547,7 +547,7 @@ func (claude) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	}
 	if c.Format != rewrite.StreamJSON {
 		if plan.NewID == "" && (plan.Resume == "" || plan.Copy) {
-			plan.NewID = t.NewID()
+			plan.NewID = t.NewID
 			added = append(added, "--session-id", plan.NewID)
 		}
 		plan.Follow = []rewrite.Follow{{Dir: own.project.Dir, Name: plan.ID() + ".jsonl",
@@ -558,7 +558,7 @@ func (claude) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	}
 	c = base.Add(&plan, c, added...)
 	if plan.Resume != "" {
-		base.PlacePrompt(&plan, c, t, "")
+		base.PlacePrompt(&plan, c, "")
 	}
 	return plan
 }

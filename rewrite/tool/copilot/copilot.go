@@ -332,18 +332,18 @@ func (copilot) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	}
 	c = base.Add(&plan, c, added...)
 	if plan.Resume != "" {
-		resume(&plan, c, t)
+		resume(&plan, c)
 	}
 	return plan
 }
 
 // resume ends a delta as the prompt ends: the model is sent neither's white space there, so the two
 // differ in length by the omission.
-func resume(p *rewrite.Plan, c rewrite.CommandLine, t rewrite.Target) {
+func resume(p *rewrite.Plan, c rewrite.CommandLine) {
 	if !p.Whole {
 		p.Prompt = trimEnd(p.Prompt) + p.Asked[len(trimEnd(p.Asked)):]
 	}
-	base.PlacePrompt(p, c, t, "--prompt")
+	base.PlacePrompt(p, c, "--prompt")
 }
 
 // SessionPaths returns the session's events.

@@ -212,7 +212,6 @@ func (droid) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 // session that is known (--tag) would change the data that the service keeps.
 func (droid) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
-	plan.Copy = t.Copied()
 	var added []string
 	if c.Format == rewrite.Text || c.Format == rewrite.JSON && plan.Resume != "" {
 		added = askStreamJSON(&c, plan.Args)
@@ -222,7 +221,7 @@ func (droid) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	}
 	c = base.Add(&plan, c, added...)
 	if plan.Resume != "" {
-		base.PlacePrompt(&plan, c, t, "")
+		base.PlacePrompt(&plan, c, "")
 	}
 	return plan
 }

@@ -205,9 +205,10 @@ func (gemini) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 // Plan leaves every format as it is. In text, which does not name the session, the shim chooses the
 // ID; so it does for a copy, which it writes itself.
 func (gemini) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
-	id := t.Session()
-	if t.Copied() {
-		id = t.NewID()
+	from := t.Plan(c)
+	id := from.Resume
+	if from.Copy {
+		id = t.NewID
 	}
 	plan := base.PlanYargs(&c, t, "--resume="+id)
 	if plan.Copy {

@@ -461,7 +461,7 @@ func (o opencode) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	}
 	c = base.Add(&plan, c, added...)
 	if plan.Resume != "" && !plan.Whole {
-		base.PlacePrompt(&plan, c, t, "")
+		base.PlacePrompt(&plan, c, "")
 	}
 	return plan
 }

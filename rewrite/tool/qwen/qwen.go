@@ -227,8 +227,9 @@ func (qwen) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 // Plan leaves every format as it is. In text, which does not name the session, the shim chooses the
 // ID. A copy's ID is qwen's own: it takes --session-id with neither --resume nor --fork-session.
 func (qwen) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
-	resume := []string{"--resume=" + t.Session()}
-	if t.Copied() {
+	from := t.Plan(c)
+	resume := []string{"--resume=" + from.Resume}
+	if from.Copy {
 		resume = append(resume, "--fork-session")
 	}
 	plan := base.PlanYargs(&c, t, resume...)

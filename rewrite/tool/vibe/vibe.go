@@ -253,14 +253,14 @@ func (vibe) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	}
 	c = base.Add(&plan, c, added...)
 	if plan.Resume != "" {
-		resume(&plan, c, t)
+		resume(&plan, c)
 	}
 	return plan
 }
 
 // resume leaves the option without a value for a prompt on stdin.
-func resume(p *rewrite.Plan, c rewrite.CommandLine, t rewrite.Target) {
-	base.PlacePrompt(p, c, t, "--prompt")
+func resume(p *rewrite.Plan, c rewrite.CommandLine) {
+	base.PlacePrompt(p, c, "--prompt")
 	if p.Stdin == "" {
 		return
 	}
