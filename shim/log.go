@@ -149,7 +149,7 @@ func (l *log) decided(d decide.Decision, r *ledger.Call) {
 			Str("rule", r.Rule).Str("task", r.Task).Str("role", r.Role).Int("attempt", r.Attempt).Str("format", string(r.Format)).
 			Str("model", r.Fingerprints.Model).Str("settings", string(r.Fingerprints.Settings)).Str("auth", string(r.Fingerprints.Auth)).Str("runtime", r.Fingerprints.Runtime).
 			Float64("price_resumed", d.Prices.Resumed).Float64("price_fresh", d.Prices.Fresh).Bool("price_nano_usd", d.Prices.Money).
-			Int("prompt_bytes", len(r.Prompt.Text)).Int("blocks", len(r.Prompt.Blocks())).Msg("decided")
+			Int("prompt_bytes", len(r.Prompt.Text)).Int("blocks", len(r.Prompt.Footprint().Blocks)).Msg("decided")
 	}
 }
 

@@ -401,7 +401,7 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 // be known.
 func (c *ChainFacts) twin(o *ChainFacts) bool {
 	return c.Chain != o.Chain && c.State == Live && (c.Evidence.Caller != "" || c.Evidence.Terminal) &&
-		slices.Equal(c.Continuity.Root(), o.Continuity.Root()) && Contains(c.Base, o.Base)
+		slices.Equal(c.Continuity.Root, o.Continuity.Root) && Contains(c.Base, o.Base)
 }
 
 // prefer returns the better ones of some sessions, all if none is better.
@@ -444,13 +444,13 @@ func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
 func markPreambles(sessions []ChainFacts) {
 	for i := range sessions {
 		c := &sessions[i]
-		root := c.Continuity.Root()
+		root := c.Continuity.Root
 		var later [][]prompt.Digest
 		for k := range sessions {
 			o := &sessions[k]
 			text := o.Base
 			if o.Chain != c.Chain {
-				text = o.Continuity.Root()
+				text = o.Continuity.Root
 			} else if o != c {
 				continue // the rounds of one job
 			}

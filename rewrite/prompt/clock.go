@@ -49,34 +49,54 @@ func stripClock(line string) string {
 		return line
 	}
 	var kept []string
-	now, clock, date, number, name := false, false, false, false, false
+	var stamp timeStamp
 	for word := range words(line) {
 		switch {
 		case clockWords.has(word):
 			kept = append(kept, word)
-			now = now || nowWords.has(word)
-		case len(kept) == 0:
-			return line
-		case calendarWords.has(word):
-			name = true
-		case isClock(word):
-			clock = true
-			date = date || strings.Contains(word, "t")
-		case isDate(word):
-			date = true
-		case isNumber(word, 1, 4):
-			number = true
-		default:
+			stamp.now = stamp.now || nowWords.has(word)
+		case len(kept) == 0 || !stamp.add(word):
 			return line
 		}
 	}
-	if number { // a lone number belongs to a date only beside a month or a weekday
-		date = name
-	}
-	if !now || !clock || !date { // a time without the date can be a parameter ("Now: 22:00")
+	if !stamp.isWhole() {
 		return line
 	}
 	return "\x00clock " + strings.Join(kept, " ")
+}
+
+// A timeStamp is the parts of a time that a line has.
+type timeStamp struct {
+	now, clock, date bool
+	number           bool // that can be of a date
+	name             bool // of a month or a weekday
+}
+
+// add reads a word, and reports whether it is a part of a time.
+func (t *timeStamp) add(word string) bool {
+	switch {
+	case calendarWords.has(word):
+		t.name = true
+	case isClock(word):
+		t.clock = true
+		t.date = t.date || strings.Contains(word, "t")
+	case isDate(word):
+		t.date = true
+	case isNumber(word, 1, 4):
+		t.number = true
+	default:
+		return false
+	}
+	return true
+}
+
+// isWhole reports whether a line tells the time of writing. A time without the date can be a
+// parameter ("Now: 22:00"), and a lone number belongs to a date only beside a month or a weekday.
+func (t *timeStamp) isWhole() bool {
+	if t.number {
+		return t.now && t.clock && t.name
+	}
+	return t.now && t.clock && t.date
 }
 
 // words yields the lower-case words of a line. A time or a date is one word.

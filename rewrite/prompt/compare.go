@@ -45,12 +45,10 @@ type Continuity struct {
 	new  []int // the lines that the session was not sent
 	turn int   // the line where the new turn starts; 0 if it cannot be sent alone
 	movedTurn
-	base *Shape   // of the prompt that the session was sent
-	root []Digest // the blocks of the first prompt that it was sent whole
+	base *Shape // of the prompt that the session was sent
+	// Root is the blocks of the first prompt that the session was sent whole.
+	Root []Digest
 }
-
-// Root returns the blocks of the first prompt that the session was sent whole.
-func (c *Continuity) Root() []Digest { return c.root }
 
 // old reports whether the session was sent the line.
 func (c *Continuity) old(l *promptLine) bool {
@@ -93,7 +91,7 @@ func Compare(sent Sent, p *Prompt) Continuity {
 
 func compareMatched(sent Sent, p *Prompt, m matched, moved movedTurn) Continuity {
 	c := Continuity{Relation: reason.Unrelated, BeginsAlike: p.Footprint().First == sent.RootFirst,
-		base: &sent.Base.Shape, root: sent.Root,
+		base: &sent.Base.Shape, Root: sent.Root,
 		matched: m, movedTurn: moved}
 	if m.whole && !slices.Contains(m.Has, false) {
 		c.Relation = reason.Identical

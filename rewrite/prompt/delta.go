@@ -48,7 +48,7 @@ const (
 	openingShown = 1 << 8
 )
 
-// startsLikeCommand reports whether some tool would take a text for a command or a request for
+// StartsLikeCommand reports whether some tool would take a text for a command or a request for
 // help. Such a part of a prompt is not sent on its own.
 func StartsLikeCommand(text string) bool {
 	return IsSlashCommand(text) || strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "?")

@@ -257,7 +257,7 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 	if e.Shown != "" && e.Answer == 0 {
 		found = append(found, Finding{kindShown, e.Shown})
 	}
-	words := searchWords(e.plain(quoted))
+	words := searchWords(plainWords(e.text(quoted)))
 	for _, kind := range kindsAgainst {
 		if words := words.find(kind); words != "" &&
 			!(e.goesOn && (kind == "judge" || kind == "rival")) {
@@ -303,10 +303,7 @@ var quotation = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"[^"\n]*"|“[^”\n]*”|„[^“\n]*“|«[^»\n]*»|「[^」\n]*」`)
 })
 
-// plain returns the new text as plain words, without code and logs, and without the lines that are
-// quoted.
-func (e *Evidence) plain(quoted func(text string) bool) string { return plainWords(e.text(quoted)) }
-
+// text returns the new text without code and logs, and without the lines that are quoted.
 func (e *Evidence) text(quoted func(text string) bool) string {
 	var text strings.Builder
 	fence := ""

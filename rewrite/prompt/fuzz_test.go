@@ -25,7 +25,7 @@ func FuzzBlocks(f *testing.F) {
 		}
 		again := New(strings.Join(texts, "\n\n"), testKey)
 		if !slices.Equal(p.Footprint().Blocks, again.Footprint().Blocks) {
-			t.Fatalf("%q is cut into %q, and that into %v", text, texts, again.Blocks())
+			t.Fatalf("%q is cut into %q, and that into %v", text, texts, again.blocks)
 		}
 		if c := Compare(Sent{Base: p.Footprint()}, again); c.Relation != reason.Identical {
 			t.Fatalf("%q: %s to itself", text, c.Relation)

@@ -13,7 +13,7 @@ import (
 func (p *Prompt) Given(c Continuity) Digest {
 	root := map[Digest]bool{}
 	if c.Relation == reason.Revises || c.Relation == reason.Identical {
-		for _, d := range c.root {
+		for _, d := range c.Root {
 			root[d] = true
 		}
 	}

@@ -193,12 +193,7 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 
 // wordLength returns the length in bytes of the word that text starts with.
 func wordLength(text string) int {
-	for i, r := range text {
-		if !isWordRune(r) {
-			return i
-		}
-	}
-	return len(text)
+	return len(text) - len(strings.TrimLeftFunc(text, isWordRune))
 }
 
 // setsOff reports whether a sign between two parts of a line ends a name.
@@ -270,9 +265,7 @@ func closesTurn(line string) bool {
 		return false
 	}
 	name, ok := strings.CutSuffix(line[2:], ">")
-	return ok && name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return !isNameRune(r)
-	})
+	return ok && isAccount(name)
 }
 
 // The longest unknown name of a turn, in characters and in words: alone in the line, and followed
@@ -294,8 +287,11 @@ var neutralWords = wordSet{words: `changed changes modified updated added remove
 	but and so for then hence today build lint type name title id datei zeile fehler hinweis
 	beispiel grund schritt bitte fichier ligne erreur étape archivo línea motivo paso`}
 
-func isNameRune(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' || r == '.'
+// isAccount reports whether a text can be the name of an account or a tag.
+func isAccount(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return !isWordRune(r) && r != '-' && r != '_' && r != '.'
+	})
 }
 
 // readLabel parses a line as the start of a turn under any name, or as a label or heading over
@@ -313,8 +309,7 @@ func readLabel(line string) (who speaker, label, text string) {
 		return labelKind(line, heading), normalLabel(line), ""
 	case line[0] == '<':
 		return tagLabel(line)
-	case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "==="),
-		strings.HasPrefix(line, "***"), strings.HasPrefix(line, "###"):
+	case len(line) >= 3 && slices.Contains([]string{"---", "===", "***", "###"}, line[:3]):
 		return fencedLabel(line)
 	}
 	return wordLabel(line)
@@ -424,7 +419,7 @@ func namesFile(text string) bool {
 // and an account's: "@ada".
 func isName(text string) bool {
 	if account, ok := strings.CutPrefix(strings.Trim(text, "*_"), "@"); ok && account != "" {
-		return !strings.ContainsFunc(account, func(r rune) bool { return !isNameRune(r) })
+		return isAccount(account)
 	}
 	fields := strings.Fields(strings.Trim(text, "*_[]# "))
 	if len(fields) == 0 || len(fields) > inlineWords ||
@@ -459,17 +454,14 @@ var shownWords = wordSet{words: "answer attempt output response reply draft resu
 
 // labelKind returns the speaker that a label introduces: an everyday line, or otherwise.
 func labelKind(label string, otherwise speaker) speaker {
-	words := strings.FieldsFunc(strings.ToLower(label), func(r rune) bool {
-		return !unicode.IsLetter(r)
+	words := strings.Fields(normalLabel(label))
+	named := slices.ContainsFunc(words, func(word string) bool {
+		return !neutralWords.has(word) && !countWords.has(word)
 	})
-	plain := len(words) > 0 && otherwise != heading
-	for _, word := range words {
-		plain = plain && (neutralWords.has(word) || countWords.has(word))
+	if len(words) == 0 || named || otherwise == heading {
+		return otherwise
 	}
-	if plain {
-		return everydayWord
-	}
-	return otherwise
+	return everydayWord
 }
 
 // normalLabel returns a label without numbers and signs, which change from turn to turn.

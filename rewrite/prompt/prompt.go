@@ -207,15 +207,6 @@ func (p *Prompt) readFirstLines() {
 	}
 }
 
-// Blocks returns the text of each block, to show a prompt to the person who sent it.
-func (p *Prompt) Blocks() []string {
-	texts := make([]string, len(p.blocks))
-	for i, b := range p.blocks {
-		texts[i] = b.text
-	}
-	return texts
-}
-
 // opening returns the number of blocks up to and including the first that is no heading.
 func (p *Prompt) opening() int {
 	for i, b := range p.blocks {
@@ -299,16 +290,11 @@ func closesFence(line, fence string) bool {
 // normal returns a block's text without the volatile parts: space at the end of lines, and the time
 // of day in a line that contains nothing else.
 func normal(text string) string {
-	for line := range strings.SplitSeq(text, "\n") {
-		if normalLine(line) != line {
-			lines := strings.Split(text, "\n")
-			for i := range lines {
-				lines[i] = normalLine(lines[i])
-			}
-			return strings.Join(lines, "\n")
-		}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = normalLine(line)
 	}
-	return text // the usual case
+	return strings.Join(lines, "\n")
 }
 
 func normalLine(line string) string {
@@ -399,16 +385,14 @@ func stripCount(line string) string {
 func wordBytes(text string) int {
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {
-		if strings.IndexFunc(line, func(r rune) bool {
-			return unicode.IsLetter(r) || unicode.IsDigit(r)
-		}) >= 0 {
+		if strings.ContainsFunc(line, isWordRune) {
 			n += len(strings.TrimSpace(line)) + 1
 		}
 	}
 	return max(n-1, 0)
 }
 
-// mentions reports whether a sign such as @ occurs where a tool reads a name after it: before
+// Mentions reports whether a sign such as @ occurs where a tool reads a name after it: before
 // anything but space and, unless anywhere is set, only after space or at the beginning of the text.
 func Mentions(text string, sign byte, anywhere bool) bool {
 	for i := 0; i < len(text)-1; i++ {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -149,9 +148,9 @@ func TestDigestsStayTheSame(t *testing.T) {
 }
 
 func TestFootprint(t *testing.T) {
-	if texts := New("# Job\n\nOne. \nTwo.\n", testKey).Blocks(); !slices.Equal(texts,
-		[]string{"# Job", "One. \nTwo."}) {
-		t.Errorf("blocks: %q", texts)
+	blocks := New("# Job\n\nOne. \nTwo.\n", testKey).blocks
+	if len(blocks) != 2 || blocks[0].text != "# Job" || blocks[1].text != "One. \nTwo." {
+		t.Errorf("blocks: %+v", blocks)
 	}
 	f := New("# Job\n\n## Part\n\nOne.\nTwo.\n\nThree.\n\n[{\"role\": \"user\", \"content\": "+
 		"\"hi\"}]", testKey).Footprint()

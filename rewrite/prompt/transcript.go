@@ -247,9 +247,7 @@ func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 	}
 	p.newTurns(h, sent, c).checkAdded()
 	if n := len(sent.Answers); n > 0 && !h.newest {
-		newest := sent.Answers[n-1]
-		shown := p.countShown(newest, c)
-		h.within = shown > 0 && shown == len(newest.Lines)
+		h.within = p.contains(sent.Answers[n-1], c)
 	}
 	return h
 }
@@ -503,12 +501,8 @@ func (p *Prompt) endsTurn(i int, name *promptLine, c *Continuity) bool {
 	if i == len(lines) || c.old(&lines[i]) || c.cue == i || c.cue == anyLine {
 		return true
 	}
-	switch who := lines[i].speaker; who {
-	case heading:
-		return headingLevel(name.line) > 0
-	default:
-		return who.isTurn() || who == closing
-	}
+	who := lines[i].speaker
+	return who.isTurn() || who == closing || who == heading && headingLevel(name.line) > 0
 }
 
 // firstKnown returns the first line that the session was sent from a speaker who speaks again, -1
@@ -551,15 +545,12 @@ func isRule(line string) bool { return strings.Trim(line, "-=_*") == "" }
 // line after it. With named the first line follows a name; with tagged the last line precedes the
 // sign that ends the turn.
 func (p *Prompt) answerAt(a Answer, first int, named, tagged bool) (to int, ok bool) {
-	if p.standsAt(a.Lines, first, named, tagged) {
-		return first + len(a.Lines), true
-	}
-	for _, form := range a.Said {
+	for _, form := range append([]Answer{a}, a.Said...) {
 		if p.standsAt(form.Lines, first, named, tagged) {
 			return first + len(form.Lines), true
 		}
 	}
-	return
+	return 0, false
 }
 
 // standsAt reports whether all lines of one form of an answer follow from line first on.
@@ -599,40 +590,26 @@ func (p *Prompt) shownDigest(i int, first, named, tagged bool) Digest {
 	return p.digest(text)
 }
 
-// countShown returns how many of an answer's lines are in the prompt's additions.
-func (p *Prompt) countShown(a Answer, c *Continuity) (found int) {
-	shown := map[Digest]bool{} // by line of the answer
-	for _, d := range a.Lines {
-		shown[d] = false
-	}
-	note := func(d Digest) {
-		if _, wanted := shown[d]; wanted {
-			shown[d] = true
-		}
-	}
+// contains reports whether all of an answer's lines are in the prompt's additions.
+func (p *Prompt) contains(a Answer, c *Continuity) bool {
+	shown := map[Digest]bool{}
 	for _, i := range c.new {
-		l := &p.lines[i]
 		digests := p.digestsOf(i)
-		note(digests.line)
-		note(digests.stepped)
+		shown[digests.line], shown[digests.stepped] = true, true
 		for _, digest := range digests.quoted {
-			note(digest)
+			shown[digest] = true
 		}
 		if len(a.Lines) != 1 {
 			continue
 		}
-		for _, text := range l.inner() { // an answer of one line can be followed by something
+		for _, text := range p.lines[i].inner() { // something can follow an answer of one line
 			if len(text) > a.Bytes {
-				note(p.digest(text[:a.Bytes]))
+				shown[p.digest(text[:a.Bytes])] = true
 			}
 		}
 	}
-	for _, d := range a.Lines {
-		if shown[d] {
-			found++
-		}
-	}
-	return found
+	return len(a.Lines) > 0 &&
+		!slices.ContainsFunc(a.Lines, func(d Digest) bool { return !shown[d] })
 }
 
 // inner returns the part of a line that can be a quotation: the text behind a name, the signs of a
