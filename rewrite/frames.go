@@ -281,10 +281,5 @@ func (f Frame) Key() string {
 
 // Answering returns an answer's line with the ID of another request.
 func (f Frame) Answering(requestID string) []byte {
-	return bytes.Replace(f.Line, encodeString(f.RequestID), encodeString(requestID), 1)
-}
-
-func encodeString(text string) []byte {
-	encoded, _ := json.Marshal(text) // cannot fail for a string
-	return encoded
+	return bytes.Replace(f.Line, jsonline.RawString(f.RequestID), jsonline.RawString(requestID), 1)
 }

@@ -77,10 +77,8 @@ func (c *CommandLine) parsedHooks(s HostEnv, skip func(path string) bool) (files
 			files = append(files, parsedHooks{f, settings, pluginOf(f.Path), parseSettings(f)})
 		}
 	}
-	for _, path := range c.SettingsFiles {
-		if text, found := s.Settings[path]; found {
-			add(HookFile{Path: path, Text: text}, true)
-		}
+	for path, text := range s.SettingsOf(c) {
+		add(HookFile{Path: path, Text: text}, true)
 	}
 	for _, f := range s.Hooks {
 		add(f, false)

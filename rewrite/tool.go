@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 
@@ -79,6 +80,17 @@ type HostEnv struct {
 	// the working directory, and the root of the repository if it has one
 	Dirs    []string
 	Version string // the tool's, "" if not known
+}
+
+// SettingsOf returns the settings files of a call that exist, with their content.
+func (s HostEnv) SettingsOf(c *CommandLine) iter.Seq2[string, string] {
+	return func(yield func(path, text string) bool) {
+		for _, path := range c.SettingsFiles {
+			if text, found := s.Settings[path]; found && !yield(path, text) {
+				return
+			}
+		}
+	}
 }
 
 // A Probe is the facts that a binary's own --help revealed.

@@ -80,6 +80,15 @@ func (s *Stream) PrintsAtEnd() bool { return s.AtEnd }
 
 func (s *Stream) HoldsOutput() bool { return s.Holds }
 
+// AddUsage adds a request's usage to the run's.
+func (s *Stream) AddUsage(u rewrite.Usage) {
+	u.Known = true
+	if !s.State.First.Known {
+		s.State.First = u
+	}
+	s.State.Usage = s.State.Usage.Plus(u)
+}
+
 // A PlainText is the common part of streams of text that is shown as it comes, where the tool's own
 // session file shows the kind of run. A run with an output too long to keep cannot be resumed.
 type PlainText struct {
@@ -101,15 +110,6 @@ func (s *PlainText) End() []byte {
 	s.State.Answer = strings.TrimSuffix(string(s.Text), "\n")
 	s.State.Failed = s.State.Failed || s.TooLong
 	return nil
-}
-
-// AddUsage adds a request's usage to the run's.
-func (s *PlainText) AddUsage(u rewrite.Usage) {
-	u.Known = true
-	if !s.State.First.Known {
-		s.State.First = u
-	}
-	s.State.Usage = s.State.Usage.Plus(u)
 }
 
 // A ClaudeEvent holds the fields that are read of all types of claude's events. qwen has the same.

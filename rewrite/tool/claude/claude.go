@@ -396,59 +396,34 @@ func account(state, credentials string) []rewrite.Setting {
 	return found
 }
 
-// choices are the caller's choices, in settings, that the shim's own additions depend on.
-type choices struct {
-	cache, model bool
-	startHooks   bool // something can run when a session starts
-}
-
-// add reads settings.
-func (c *choices) add(text string) {
-	c.cache = c.cache || slices.ContainsFunc(cacheEnv, func(name string) bool {
-		return strings.Contains(text, name)
-	})
-	c.model = c.model || strings.Contains(text, `"model"`)
-	c.startHooks = c.startHooks || rewrite.StartHooks.In([]byte(text))
-}
-
-// addOptions reads the options of the call.
-func (c *choices) addOptions(settings []rewrite.Setting) {
-	for _, setting := range settings {
-		switch {
-		case setting.Name == "--settings":
-			c.add(setting.Value)
-		case setting.Name == "--agent", setting.Name == "--agents":
-			c.model = true
-		case strings.HasPrefix(setting.Name, "--plugin-"):
-			c.startHooks = true // a plugin might have some
-		}
-	}
-}
-
 // ResolveWithEnv adds the settings files that a session depends on, and the abilities of the
 // version.
 func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	own := base.Own[details](c)
-	chosen := choices{cache: own.cacheChosen}
-	chosen.addOptions(c.Settings)
-	state, credentials := "", ""
-	for _, path := range c.SettingsFiles {
-		text, found := s.Settings[path]
+	state, credentials, texts, agent, plugin := "", "", "", false, false
+	for _, setting := range c.Settings {
+		agent = agent || setting.Name == "--agent" || setting.Name == "--agents"
+		plugin = plugin || strings.HasPrefix(setting.Name, "--plugin-")
+		if setting.Name == "--settings" {
+			texts += setting.Value
+		}
+	}
+	for path, text := range s.SettingsOf(&c) {
 		switch {
-		case !found:
 		case path == credentialsFile(c.Home):
 			credentials = text
 		case strings.HasSuffix(path, "/.claude.json"):
-			chosen.startHooks = chosen.startHooks || rewrite.StartHooks.In([]byte(text))
 			state = text
 		default:
-			chosen.add(text)
+			texts += text
 			if !inSettings(c.Settings, path) {
 				c.Settings = append(c.Settings, rewrite.JSONSettings(path, text)...)
 			}
 		}
 	}
-	c.NoScout = base.When(chosen.startHooks, reason.HookSetting)
+	// a plugin might have start hooks
+	c.NoScout = base.When(plugin || rewrite.StartHooks.In([]byte(state)) ||
+		rewrite.StartHooks.In([]byte(texts)), reason.HookSetting)
 	hooks(&c, s)
 	c.Settings = slices.Concat(c.Settings, servers(state, s.Dirs), account(state, credentials))
 	own.project = base.NewProject(c.Home, s.Dirs)
@@ -456,12 +431,15 @@ func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 	c.NoResume = s.Version != "" && !base.AtLeast(s.Version, 1, 0, 124)
 	// --session-id beside --fork-session came with 2.0.73.
 	c.Copies = s.Version != "" && base.AtLeast(s.Version, 2, 0, 73)
-	if !chosen.cache {
+	if !own.cacheChosen && !slices.ContainsFunc(cacheEnv, func(name string) bool {
+		return strings.Contains(texts, name)
+	}) {
 		c.HourCache = hour(s.Version)
 	}
 	// The option came with 2.1.98. From 2.1.277 on the session keeps the system prompt that it
 	// began with, and it changes nothing.
-	own.namesDefault = !chosen.model && c.Model == "" && !base.AtLeast(s.Version, 2, 1, 271)
+	own.namesDefault = c.Model == "" && !agent && !strings.Contains(texts, `"model"`) &&
+		!base.AtLeast(s.Version, 2, 1, 271)
 	if s.Version != "" && base.AtLeast(s.Version, 2, 1, 330) { // 2.1.329 ends with 0
 		own.cannotWrite = 1
 	}

@@ -325,10 +325,8 @@ func (a *commandLine) elsewhere(sub, unknown string, in rewrite.Input) reason.Co
 
 // ResolveWithEnv rejects versions before 0.42: exec could not resume, or did not show the session.
 func (codex) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
-	for _, path := range c.SettingsFiles {
-		if login := s.Settings[path]; login != "" {
-			c.Settings = append(c.Settings, accountOf(login))
-		}
+	for _, login := range s.SettingsOf(&c) {
+		c.Settings = append(c.Settings, accountOf(login))
 	}
 	c.ReadHooks(descriptor.Hooks, s, nil)
 	for _, setting := range c.Settings {

@@ -178,11 +178,12 @@ func (s *stream) believe() {
 // learnID pins the first valid ID, or records that codex left the requested session, as it does for
 // an invalid one (recordings/codex/resume-garbage-json).
 func (s *stream) learnID(id, source string) {
-	if !base.IsUUID(id) || s.State.ID != "" {
+	if s.State.ID != "" {
 		return
 	}
-	s.State.ID, s.State.Source = id, source
-	s.State.WrongID = s.Plan.Resume != "" && id != s.Plan.Resume
+	if s.LearnID(id, source, true); s.State.ID == "" {
+		return
+	}
 	for _, h := range s.held {
 		s.File(h.path, h.data)
 	}

@@ -226,10 +226,8 @@ func (copilot) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.
 		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
 		return c
 	}
-	for _, path := range c.SettingsFiles {
-		if text, found := s.Settings[path]; found {
-			c.Settings = append(c.Settings, settings(path, text)...)
-		}
+	for path, text := range s.SettingsOf(&c) {
+		c.Settings = append(c.Settings, settings(path, text)...)
 	}
 	c.ReadHooks(descriptor.Hooks, s, nil)
 	return c

@@ -186,10 +186,8 @@ func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 // ResolveWithEnv counts the content of the settings, since a session keeps the model that it began
 // with.
 func (droid) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
-	for _, path := range c.SettingsFiles {
-		if text, found := s.Settings[path]; found {
-			c.Settings = append(c.Settings, rewrite.JSONSettings(path, text)...)
-		}
+	for path, text := range s.SettingsOf(&c) {
+		c.Settings = append(c.Settings, rewrite.JSONSettings(path, text)...)
 	}
 	c.ReadHooks(descriptor.Hooks, s, nil)
 	c.Copies = true

@@ -163,8 +163,7 @@ func forgets(text string) bool {
 // names none. --session-id exists since 0.41.
 func (gemini) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	leave := func(why reason.Code) { c.Mode, c.Reason = rewrite.Passthrough, why }
-	for _, file := range c.SettingsFiles {
-		text, found := s.Settings[file]
+	for file, text := range s.SettingsOf(&c) {
 		name := path.Base(file)
 		if account := logins[name]; account != "" {
 			if id := jsonline.Member(text, account); id != "" {
@@ -173,9 +172,7 @@ func (gemini) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 			}
 			continue
 		}
-		if found {
-			c.Settings = append(c.Settings, rewrite.JSONSettings(file, text)...)
-		}
+		c.Settings = append(c.Settings, rewrite.JSONSettings(file, text)...)
 		if c.FormatArg.N == 0 && strings.Contains(text, `"output"`) &&
 			strings.Contains(text, `"format"`) {
 			leave(reason.VerboseSetting)

@@ -31,73 +31,54 @@ type opencode struct {
 }
 
 func init() {
-	rewrite.Register(opencode{common(&descriptor), "OPENCODE_", []int{1, 17, 0}, []int{2}})
-	rewrite.Register(opencode{common(&kiloDescriptor), "KILO_", []int{7, 7, 9}, []int{8}})
+	opencode := describe("opencode", "opencode-ai", "OPENCODE_", "OPENCODE") // set for all that it starts
+	opencode.CannotWrite = 1
+	kilo := describe("kilo", "@kilocode/cli", "KILO_", "KILO_PID", "KILO_TELEMETRY_LEVEL=off",
+		"KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_PRESENCE=1",
+		"KILO_DISABLE_CODEBASE_INDEXING=1", "KILO_DISABLE_SHARE=1",
+		"KILO_DISABLE_DEFAULT_PLUGINS=1", "KILO_NO_DAEMON=1")
+	rewrite.Register(newTool(opencode, "OPENCODE_", []int{1, 17, 0}, []int{2}))
+	rewrite.Register(newTool(kilo, "KILO_", []int{7, 7, 9}, []int{8}))
 }
 
-func common(d *rewrite.Descriptor) base.Base {
-	return base.Base{About: d, Help: []string{"--format", "--session"}, Yargs: true}
+func newTool(d *rewrite.Descriptor, variable string, oldest, newest []int) opencode {
+	return opencode{base.Base{About: d, Help: []string{"--format", "--session"}, Yargs: true},
+		variable, oldest, newest}
 }
 
-var descriptor = rewrite.Descriptor{
-	Name:       "opencode",
-	Packages:   []string{"opencode-ai"},
-	Headless:   []string{"opencode", "run"},
-	Unattended: []string{"opencode", "run", "--auto"},
-	Managed:    []string{"run"},
-	Servers:    []string{"serve", "web", "acp"},
-	Alone:      []string{"--help", "-h", "--version", "-v"},
-	Nested:     []string{"OPENCODE"}, // set by opencode for all that it starts
-
-	CannotWrite: 1,
-
-	Hooks:        hooks,
-	Home:         func(env func(string) string) string { return dataHome(env) + "/opencode" },
-	Database:     "opencode.db",
-	SessionQuery: session,
-	AsksVersion:  true,
-	Variables:    variables("OPENCODE_"),
-	StandIn: rewrite.StandIn{
-		// The registry is where it looks for a package of the plugins, in the background.
-		Env: []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1",
-			"npm_config_registry=URL"},
-		Config: ".config/opencode/opencode.json",
-		Text:   standIn,
-	},
-}
-
-var kiloDescriptor = rewrite.Descriptor{
-	Name:         "kilo",
-	Packages:     []string{"@kilocode/cli"},
-	Headless:     []string{"kilo", "run"},
-	Unattended:   []string{"kilo", "run", "--auto"},
-	Managed:      []string{"run"},
-	Servers:      []string{"serve", "web", "acp"},
-	Alone:        []string{"--help", "-h", "--version", "-v"},
-	Nested:       []string{"KILO_PID"},
-	Hooks:        hooks,
-	Home:         func(env func(string) string) string { return dataHome(env) + "/kilo" },
-	Database:     "kilo.db",
-	SessionQuery: session,
-	AsksVersion:  true,
-	Variables:    variables("KILO_"),
-	StandIn: rewrite.StandIn{
-		Env: []string{
-			"KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_AUTOUPDATE=1", "KILO_TELEMETRY_LEVEL=off",
-			"KILO_DISABLE_SESSION_INGEST=1",
-			"KILO_DISABLE_PRESENCE=1", "KILO_DISABLE_CODEBASE_INDEXING=1", "KILO_DISABLE_SHARE=1",
-			"KILO_DISABLE_DEFAULT_PLUGINS=1",
-			"KILO_NO_DAEMON=1", "npm_config_registry=URL",
+// describe returns the facts about a tool. Its shell tool sets nested, and standIn are variables
+// for the stand-in.
+func describe(name, npm, variable, nested string, standIn ...string) *rewrite.Descriptor {
+	return &rewrite.Descriptor{
+		Name:         name,
+		Packages:     []string{npm},
+		Headless:     []string{name, "run"},
+		Unattended:   []string{name, "run", "--auto"},
+		Managed:      []string{"run"},
+		Servers:      []string{"serve", "web", "acp"},
+		Alone:        []string{"--help", "-h", "--version", "-v"},
+		Nested:       []string{nested},
+		Hooks:        hooks,
+		Home:         func(env func(string) string) string { return dataHome(env) + "/" + name },
+		Database:     name + ".db",
+		SessionQuery: session,
+		AsksVersion:  true,
+		Variables:    variables(variable),
+		StandIn: rewrite.StandIn{
+			// The registry is where it looks for a package of the plugins, in the background.
+			Env: append(standIn, variable+"DISABLE_MODELS_FETCH=1",
+				variable+"DISABLE_AUTOUPDATE=1", "npm_config_registry=URL"),
+			Config: ".config/" + name + "/" + name + ".json",
+			Text:   configuration,
 		},
-		Config: ".config/kilo/kilo.json",
-		Text:   standIn,
-	},
+	}
 }
 
 // hooks: plugins are code. The tools have no other hooks.
 var hooks = rewrite.Hooks{Code: []string{"plugin"}}
 
-const standIn = `{
+// configuration is the stand-in's.
+const configuration = `{
   "autoupdate": false,
   "model": "standin/stand-in",
   "provider": {
@@ -374,13 +355,10 @@ func (o opencode) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewri
 	}) {
 		c.ReadHooks(hooks, s, nil)
 	}
-	for _, path := range c.SettingsFiles {
-		text, found := s.Settings[path]
-		switch {
-		case !found:
-		case strings.HasSuffix(path, "/auth.json"):
+	for path, text := range s.SettingsOf(&c) {
+		if strings.HasSuffix(path, "/auth.json") {
 			c.Settings = append(c.Settings, accounts(text)...)
-		default:
+		} else {
 			c.Settings = append(c.Settings, settings(path, text)...)
 		}
 	}

@@ -19,7 +19,8 @@ func call(line string, env ...string) rewrite.CommandLine {
 }
 
 func tool() opencode {
-	return opencode{common(&descriptor), "OPENCODE_", []int{1, 17, 0}, []int{2}}
+	registered, _ := rewrite.Lookup("opencode")
+	return registered.(opencode)
 }
 
 func TestOpencodeReads(t *testing.T) {

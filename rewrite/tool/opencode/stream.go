@@ -27,7 +27,7 @@ type stream struct {
 
 func (o opencode) Stream(c rewrite.CommandLine, p rewrite.Plan,
 	previous rewrite.Totals) rewrite.Stream {
-	return &stream{Stream: base.NewStream(c, p, previous), kilo: o.About == &kiloDescriptor}
+	return &stream{Stream: base.NewStream(c, p, previous), kilo: o.About.Name == "kilo"}
 }
 
 func (s *stream) Line(line []byte) []byte {
@@ -100,19 +100,13 @@ func (s *stream) learnStep(e *event) {
 	if t == nil {
 		return
 	}
-	u := &s.State.Usage
-	u.Known = true
-	u.Input += t.Input
-	u.Output += t.Output + t.Reasoning
-	u.CacheRead += t.Cache.Read
-	u.CacheWrite += t.Cache.Write
+	u := rewrite.Usage{Input: t.Input, Output: t.Output + t.Reasoning, CacheRead: t.Cache.Read,
+		CacheWrite: t.Cache.Write}
 	if cost, err := jsonline.Nano(e.Part.Cost.String()); err == nil {
-		u.CostNano, u.CostKnown = u.CostNano+cost, true
+		u.CostNano, u.CostKnown = cost, true
 	}
-	s.State.ContextUse.Used = t.Input + t.Output + t.Reasoning + t.Cache.Read + t.Cache.Write
-	if !s.State.First.Known {
-		s.State.First = *u
-	}
+	s.AddUsage(u)
+	s.State.ContextUse.Used = u.Prompt() + u.Output
 }
 
 // learnError reads the error that ends a run. One that the API calls a bad request is about the

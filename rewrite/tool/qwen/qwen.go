@@ -173,17 +173,12 @@ func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 // ResolveWithEnv reads the settings. 0.23.4 is the oldest version tried that copies a session;
 // older ones are passed through.
 func (qwen) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
-	for _, path := range c.SettingsFiles {
-		text, found := s.Settings[path]
-		switch {
-		case strings.HasSuffix(path, "/oauth_creds.json"):
-			if account := jsonline.Member(text, "resource_url"); found && account != "" {
-				c.Settings = append(c.Settings, rewrite.Setting{Name: "~/.qwen/oauth_creds.json",
-					Value: account, Guard: reason.AuthChanged})
-			}
-			continue
-		case found:
+	for path, text := range s.SettingsOf(&c) {
+		if !strings.HasSuffix(path, "/oauth_creds.json") {
 			c.Settings = append(c.Settings, settings(path, text)...)
+		} else if account := jsonline.Member(text, "resource_url"); account != "" {
+			c.Settings = append(c.Settings, rewrite.Setting{Name: "~/.qwen/oauth_creds.json",
+				Value: account, Guard: reason.AuthChanged})
 		}
 	}
 	c.ReadHooks(descriptor.Hooks, s, nil)

@@ -205,12 +205,10 @@ func (vibe) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Com
 		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
 		return c
 	}
-	for _, path := range c.SettingsFiles {
-		if text, found := s.Settings[path]; found {
-			// By the name alone: a caller can move VIBE_HOME with each call.
-			c.Settings = append(c.Settings, rewrite.Setting{
-				Name: path[strings.LastIndex(path, "/")+1:], Value: text})
-		}
+	for path, text := range s.SettingsOf(&c) {
+		// By the name alone: a caller can move VIBE_HOME with each call.
+		c.Settings = append(c.Settings, rewrite.Setting{
+			Name: path[strings.LastIndex(path, "/")+1:], Value: text})
 	}
 	return c
 }
