@@ -71,7 +71,7 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 			p.Terminal = p.Caller == "" && c.Caller.SameShell(cf.Caller)
 		}
 		e := &cf.Continuity.Evidence
-		if !cf.Retains() && e.Answer == 0 {
+		if !cf.HasFirstPrompt() && e.Answer == 0 {
 			continue
 		}
 		gone := false // no file is there that the commands could have changed

@@ -198,7 +198,7 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 		return err
 	}
 	others = slices.DeleteFunc(others, func(cf decide.ChainFacts) bool {
-		return !cf.Retains() && !cf.QuotesLong() && !(f.Named && cf.Continuity.Evidence.Own)
+		return !cf.HasFirstPrompt() && !cf.QuotesLong() && !(f.Named && cf.Continuity.Evidence.Own)
 	})
 	addInner(f, others)
 	return nil
@@ -243,7 +243,7 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 		}
 		addInner(f, more)
 	}
-	if !c.DerivedRole() || slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.Retains() }) {
+	if !c.DerivedRole() || slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.HasFirstPrompt() }) {
 		return nil
 	}
 	_, later, err := l.beginnings(c)

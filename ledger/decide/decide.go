@@ -65,10 +65,7 @@ func Decide(f Facts) Decision {
 	if d.Reason != "" {
 		return d
 	}
-	if d.Reason, d.Detail = resumeBlocker(f, chain); d.Reason != "" {
-		if changed, names := difference(f, chain); changed == d.Reason {
-			d.Changed = names
-		}
+	if d.Reason, d.Detail, d.Changed = resumeBlocker(f, chain); d.Reason != "" {
 		return d
 	}
 	if chain.Changes() && chain.StateWhy != reason.TurnLimit && chain.Rounds.stuck(chain.Given, chain.TreeNow) {
@@ -116,7 +113,7 @@ func (d *Decision) goOn(f Facts, chain *ChainFacts) {
 // this one fresh too.
 func start(f Facts) Decision {
 	source := &f.Start[0]
-	why, detail := resumeBlocker(f, source)
+	why, detail, _ := resumeBlocker(f, source)
 	switch {
 	case len(f.Start) > 1 || source.Concurrent:
 		why, detail = reason.Ambiguous, ""
@@ -263,7 +260,7 @@ func (f *Facts) quotesOwn(c *ChainFacts) bool {
 
 // singledOut reports whether the prompt itself shows that the session can be meant, of several of a name.
 func (c *ChainFacts) singledOut() bool {
-	return c.Continuity.Relation == reason.Extends || c.Retains() && c.Continuity.Evidence.Answer > 0 || c.QuotesLong()
+	return c.Continuity.Relation == reason.Extends || c.HasFirstPrompt() && c.Continuity.Evidence.Answer > 0 || c.QuotesLong()
 }
 
 // ended returns why a named call does not continue a session, "" if it does: the prompt ends the
@@ -389,7 +386,7 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 			return nil, true
 		}
 		if s != c && s.Continuity.Evidence.Newest && s.Continuity.BeginsAlike == c.Continuity.BeginsAlike &&
-			(s.Retains() || !c.Evidence.Work) && !s.within(c, sessions) && !(s.Chain == c.Chain && c.within(s, sessions)) {
+			(s.HasFirstPrompt() || !c.Evidence.Work) && !s.within(c, sessions) && !(s.Chain == c.Chain && c.within(s, sessions)) {
 			return nil, true
 		}
 	}

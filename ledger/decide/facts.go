@@ -170,8 +170,8 @@ type ChainFacts struct {
 	Tree, Directory string
 }
 
-// Retains reports whether the prompt has the session's first prompt.
-func (c *ChainFacts) Retains() bool {
+// HasFirstPrompt reports whether the prompt has the session's first prompt.
+func (c *ChainFacts) HasFirstPrompt() bool {
 	return c.Continuity.Relation == reason.Extends || c.Continuity.Relation == reason.Revises
 }
 

@@ -10,24 +10,33 @@ import (
 // while this one was starting.
 const clockSlack Millis = 2000
 
-// resumeBlocker returns the reason that prevents resuming the chain's session, or "".
-func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
-	if why = stateReason(c); why != "" && !c.Held {
-		if why == c.StateWhy {
-			return why, ""
-		}
-		return why, c.StateWhy
+// resumeBlocker returns the reason that prevents resuming the chain's session, "" for none, and the
+// names of the changes that are the reason.
+func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code, changed []string) {
+	why = stateReason(c)
+	switch {
+	case c.Held || why == "":
+	case why == c.StateWhy:
+		return why, "", nil
+	default:
+		return why, c.StateWhy, nil
 	}
-	idle, age := f.Now-c.LastUsed, f.Now-c.Created
 	if f.NoResume {
-		return reason.NoResume, ""
+		return reason.NoResume, "", nil
 	}
 	if f.HookSet {
-		return reason.HookSetting, ""
+		return reason.HookSetting, "", nil
 	}
-	if changed, _ := difference(f, c); changed != "" {
-		return changed, ""
+	if why, changed = difference(f, c); why != "" {
+		return why, "", changed
 	}
+	why, detail = c.unfit(f)
+	return why, detail, nil
+}
+
+// unfit returns why a session that fits the call cannot be resumed any more, or "".
+func (c *ChainFacts) unfit(f Facts) (why, detail reason.Code) {
+	idle, age := f.Now-c.LastUsed, f.Now-c.Created
 	switch {
 	case c.Shared:
 		return reason.StoreUnavailable, ""

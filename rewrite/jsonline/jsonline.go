@@ -37,14 +37,6 @@ func (t *LooseText) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// OrEmpty returns the text, "" if there is none.
-func OrEmpty(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}
-
 // A Numeral is a number in a line of JSON: the place and the keys above it, joined by tabs. Numbers
 // inside arrays are ignored.
 type Numeral struct {

@@ -1,17 +1,5 @@
 package models
 
-import "slices"
-
-// window returns the context window of a model by the plain name, 0 if it is not known.
-func window(name string) int64 {
-	for _, w := range windows {
-		if slices.Contains(w.models, name) {
-			return w.tokens
-		}
-	}
-	return 0
-}
-
 // windows are the context windows with the plain names of the models that have them.
 //
 // Looked up in November 2026, in genai-prices 0.2.3 and litellm 1.109.1 (PyPI), which are kept from

@@ -51,8 +51,8 @@ type Finding struct {
 // kindShown is the kind of an answer in the prompt that is not the session's own.
 const kindShown = "shown"
 
-// The lengths in bytes from which an answer that recurs is no coincidence, and from which it
-// identifies the session although the prompt shows nothing else that the session was sent.
+// An answer of so many bytes that recurs is no coincidence; a long one identifies the session
+// although the prompt shows nothing else that the session was sent.
 const (
 	distinctiveAnswer = 40
 	LongAnswer        = 200

@@ -71,10 +71,8 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 			report.Advice = "Name the task, or leave strict = true out of the rule"
 		}
 	case reason.Disabled:
-		for _, tool := range rewrite.Names {
-			if cfg.Enabled && !cfg.Tools[tool].Enabled {
-				report.Set("tool." + tool + ".enabled = true")
-			}
+		if tool := disabledTool(cfg); tool != "" {
+			report.Set("tool." + tool + ".enabled = true")
 		}
 	case reason.Never:
 		if d.Rule != "" && !slices.ContainsFunc(cfg.Rules, d.isRule) {
@@ -96,6 +94,16 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 				next, view.MeaningOf(next))
 		}
 	}
+}
+
+// disabledTool returns the tool that is switched off alone, "" if all are.
+func disabledTool(cfg config.Config) (disabled string) {
+	for _, tool := range rewrite.Names {
+		if cfg.Enabled && !cfg.Tools[tool].Enabled {
+			disabled = tool
+		}
+	}
+	return disabled
 }
 
 func (d *Case) isRule(r config.Rule) bool { return r.Name == d.Rule }

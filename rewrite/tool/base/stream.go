@@ -2,7 +2,9 @@ package base
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
+	"sync"
 
 	"reprise/rewrite"
 	"reprise/rewrite/jsonline"
@@ -142,7 +144,7 @@ type ClaudeEvent struct {
 
 	Usage          *ClaudeUsage         `json:"usage"` // of a result
 	IsError        *bool                `json:"is_error"`
-	Result         *string              `json:"result"`
+	Result         string               `json:"result"`
 	Errors         []jsonline.LooseText `json:"errors"`
 	TerminalReason string               `json:"terminal_reason"`
 	APIStatus      int                  `json:"api_error_status"`
@@ -158,9 +160,6 @@ func (e *ClaudeEvent) Fails() bool { return e.IsError != nil && *e.IsError }
 func (e *ClaudeEvent) Strange() bool {
 	return e.IsError == nil || e.Subtype != "success" && !strings.HasPrefix(e.Subtype, "error")
 }
-
-// Answer returns a result's text.
-func (e *ClaudeEvent) Answer() string { return jsonline.OrEmpty(e.Result) }
 
 // ClaudeUsage is a request's usage as claude, qwen and droid report it.
 type ClaudeUsage struct {
@@ -185,4 +184,15 @@ func (e *ClaudeEvent) Matters() bool {
 		return true
 	}
 	return false
+}
+
+// escape matches the escape sequences that color a transcript.
+var escape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
+
+// StripEscapes removes what colors a text.
+func StripEscapes(text string) string {
+	if !strings.Contains(text, "\x1b") {
+		return text
+	}
+	return escape().ReplaceAllString(text, "")
 }

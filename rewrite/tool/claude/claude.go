@@ -396,19 +396,15 @@ func account(state, credentials string) []rewrite.Setting {
 	return found
 }
 
-// ResolveWithEnv adds the settings files that a session depends on, and the abilities of the
-// version.
-func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
-	own := base.Own[details](c)
-	state, credentials, texts, agent, plugin := "", "", "", false, false
+// readFiles adds the settings files to the call's settings. It returns claude's state and
+// credentials, and the text of all settings together.
+func readFiles(c *rewrite.CommandLine, s rewrite.HostEnv) (state, credentials, texts string) {
 	for _, setting := range c.Settings {
-		agent = agent || setting.Name == "--agent" || setting.Name == "--agents"
-		plugin = plugin || strings.HasPrefix(setting.Name, "--plugin-")
 		if setting.Name == "--settings" {
 			texts += setting.Value
 		}
 	}
-	for path, text := range s.SettingsOf(&c) {
+	for path, text := range s.SettingsOf(c) {
 		switch {
 		case path == credentialsFile(c.Home):
 			credentials = text
@@ -421,8 +417,21 @@ func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 			}
 		}
 	}
+	return state, credentials, texts
+}
+
+// ResolveWithEnv adds the settings files that a session depends on, and the abilities of the
+// version.
+func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
+	own := base.Own[details](c)
+	state, credentials, texts := readFiles(&c, s)
+	names := func(options string) bool {
+		return slices.ContainsFunc(c.Settings, func(setting rewrite.Setting) bool {
+			return strings.HasPrefix(setting.Name, options)
+		})
+	}
 	// a plugin might have start hooks
-	c.NoScout = base.When(plugin || rewrite.StartHooks.In([]byte(state)) ||
+	c.NoScout = base.When(names("--plugin-") || rewrite.StartHooks.In([]byte(state)) ||
 		rewrite.StartHooks.In([]byte(texts)), reason.HookSetting)
 	hooks(&c, s)
 	c.Settings = slices.Concat(c.Settings, servers(state, s.Dirs), account(state, credentials))
@@ -438,7 +447,7 @@ func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 	}
 	// The option came with 2.1.98. From 2.1.277 on the session keeps the system prompt that it
 	// began with, and it changes nothing.
-	own.namesDefault = c.Model == "" && !agent && !strings.Contains(texts, `"model"`) &&
+	own.namesDefault = c.Model == "" && !names("--agent") && !strings.Contains(texts, `"model"`) &&
 		!base.AtLeast(s.Version, 2, 1, 271)
 	if s.Version != "" && base.AtLeast(s.Version, 2, 1, 330) { // 2.1.329 ends with 0
 		own.cannotWrite = 1

@@ -102,7 +102,7 @@ func (s *stream) settle() {
 	case s.newest.APIError:
 		if s.shows(text) {
 			failed := true
-			event := base.ClaudeEvent{IsError: &failed, Result: &text, APIStatus: s.newest.Status,
+			event := base.ClaudeEvent{IsError: &failed, Result: text, APIStatus: s.newest.Status,
 				Whole: !s.State.Malformed}
 			seen.Final, seen.Failed, seen.Refusal, seen.Outside = true, true, refusal(&event),
 				outside(&event)

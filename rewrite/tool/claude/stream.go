@@ -254,7 +254,7 @@ func (s *stream) learnResult(e *base.ClaudeEvent) {
 	s.State.Malformed = s.State.Malformed || e.Strange()
 	s.State.Failed = e.Fails() || e.Subtype != "success" || s.State.Malformed
 	s.State.TurnLimit = e.Subtype == "error_max_turns" && !s.State.Malformed
-	s.State.Answer = e.Answer()
+	s.State.Answer = e.Result
 	if e.Usage != nil {
 		s.told, s.answered = e.Usage.Usage(), s.answered || e.Usage.Output > 0
 	}
@@ -275,7 +275,7 @@ func refusal(e *base.ClaudeEvent) reason.Code {
 			return r
 		}
 	}
-	text := e.Answer()
+	text := e.Result
 	switch {
 	case !e.Fails():
 		return ""
@@ -293,7 +293,7 @@ func outside(e *base.ClaudeEvent) reason.Code {
 	if !e.Fails() || !e.Whole {
 		return ""
 	}
-	return cmp.Or(base.FailureByStatus(e.APIStatus), failures.In(e.Answer()))
+	return cmp.Or(base.FailureByStatus(e.APIStatus), failures.In(e.Result))
 }
 
 // ownFigures returns the result line with this call's share of the cumulative figures: since

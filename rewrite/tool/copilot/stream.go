@@ -92,8 +92,8 @@ type event struct {
 	SessionID string             `json:"sessionId"`
 	ExitCode  *int               `json:"exitCode"`
 	Data      struct {
-		Content     *string            `json:"content"`
-		Transformed *string            `json:"transformedContent"`
+		Content     string             `json:"content"`
+		Transformed string             `json:"transformedContent"`
 		Parent      string             `json:"parentToolCallId"` // of a subagent
 		Model       string             `json:"model"`
 		Message     jsonline.LooseText `json:"message"`
@@ -180,12 +180,11 @@ func (s *stream) learn(e *event) {
 
 // learnMessage records a message of the model, not of the subagents.
 func (s *stream) learnMessage(e *event) {
-	text := jsonline.OrEmpty(e.Data.Content)
 	if e.Data.Parent != "" {
 		return
 	}
 	s.State.Model = e.Data.Model
-	if text != "" {
+	if text := e.Data.Content; text != "" {
 		s.State.Answer = text
 		if s.Call.Format != rewrite.Text {
 			s.State.AddText(text)
@@ -272,8 +271,8 @@ func (s *stream) asAsked(line []byte, e *event) []byte {
 	}
 	sent, asked := s.blank(s.Plan.Prompt), s.blank(s.Plan.Asked)
 	shown := bytes.Replace(line, jsonline.RawString(sent), jsonline.RawString(asked), 1)
-	whole := jsonline.OrEmpty(e.Data.Transformed)
-	if front, ok := strings.CutSuffix(whole, trimEnd(sent)); ok && e.Data.Transformed != nil {
+	whole := e.Data.Transformed
+	if front, ok := strings.CutSuffix(whole, trimEnd(sent)); ok {
 		shown = bytes.Replace(shown, jsonline.RawString(whole),
 			jsonline.RawString(front+trimEnd(asked)), 1)
 	}

@@ -53,8 +53,8 @@ type event struct {
 	Duration   json.RawMessage `json:"durationMs"`
 	RawUsage   json.RawMessage `json:"usage"`
 
-	Result  *string `json:"result"`
-	IsError *bool   `json:"is_error"`
+	Result  string `json:"result"`
+	IsError *bool  `json:"is_error"`
 
 	whole bool // every field above had the expected type
 }
@@ -237,7 +237,7 @@ func (s *stream) learn(e *event) {
 	case "result":
 		s.learnID(e)
 		s.State.Malformed = s.State.Malformed || e.IsError == nil
-		s.finish(s.State.Malformed || *e.IsError, jsonline.OrEmpty(e.Result))
+		s.finish(s.State.Malformed || *e.IsError, e.Result)
 		if !s.State.Failed {
 			s.State.Content = s.State.Answer != "" && !s.State.WrongID
 			s.learnUsage(e)

@@ -54,7 +54,7 @@ func (s *text) File(_ string, line []byte) {
 	case id == "":
 	case id == s.Plan.ID():
 		s.State.ID, s.State.Source = id, "file"
-	default: // two sessions of one minute whose IDs begin alike share a file
+	default: // two sessions of one minute with IDs that begin alike share a file
 		s.foreign = true
 	}
 	switch r.Type {

@@ -39,7 +39,7 @@ type event struct {
 	SessionID string `json:"session_id"`
 	Model     string
 	Role      string
-	Content   *string
+	Content   string
 	Status    string
 	Response  string
 	Error     *apiError
@@ -133,15 +133,14 @@ func (s *stream) learn(e *event) {
 }
 
 func (s *stream) learnMessage(e *event) {
-	content := jsonline.OrEmpty(e.Content)
 	switch {
 	case e.Role == "user":
-		if forgets(content) { // a hook has prepended the output
+		if forgets(e.Content) { // a hook has prepended the output
 			s.State.Refusal = reason.RefusedBroken
 		}
-	case e.Role == "assistant" && content != "":
+	case e.Role == "assistant" && e.Content != "":
 		s.answered()
-		s.answer.WriteString(content)
+		s.answer.WriteString(e.Content)
 	}
 }
 

@@ -31,7 +31,8 @@ type opencode struct {
 }
 
 func init() {
-	opencode := describe("opencode", "opencode-ai", "OPENCODE_", "OPENCODE") // set for all that it starts
+	// OPENCODE is set for all that it starts.
+	opencode := describe("opencode", "opencode-ai", "OPENCODE_", "OPENCODE")
 	opencode.CannotWrite = 1
 	kilo := describe("kilo", "@kilocode/cli", "KILO_", "KILO_PID", "KILO_TELEMETRY_LEVEL=off",
 		"KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_PRESENCE=1",

@@ -146,7 +146,7 @@ func (s *stream) learnResult(e *event) {
 	s.State.Final = true
 	s.State.Malformed = s.State.Malformed || e.Strange()
 	s.State.Failed = e.Fails() || e.Subtype != "success" || s.State.Malformed
-	s.State.Answer = e.Answer()
+	s.State.Answer = e.Result
 	if e.Fails() {
 		s.State.Refusal = refusals.In(string(e.Error.Message))
 		s.State.Outside = failures.In(string(e.Error.Message))
