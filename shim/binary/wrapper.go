@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -29,7 +30,7 @@ func (p Program) IsWrapper(name, path, skip string) bool {
 		return true
 	}
 	if _, err := Resolve(name, "", path, skip+","+p.ID); err != nil {
-		return false
+		return repeats(text)
 	}
 	lines := passesOn().FindAll(text, -1)
 	return lines == nil || slices.ContainsFunc(lines, func(line []byte) bool { return !becomesTool(line) })
@@ -57,6 +58,7 @@ var (
 	passes     = pattern(`\$[@*]|\$\{[@*]|\[[@*]\]|\$argv|\bexec\s.*\$`)
 	builtins   = pattern(`^\s*(for|set|echo|printf|local|declare|case|test|\[+|:|return|\w+\+?=)(\s|$|[("'$])`)
 
+	again   = pattern(`(?s)\b(?:until|while|for)\b.*?\bdone\b`)
 	becomes = pattern(`^(.*?)\bexec\s[^;|]*(\$[@*]|\[[@*]\])[^|]*(\|\|.*)?$`)
 
 	// remarks are comments, and the programs of other languages that a script has in quotes.
@@ -127,11 +129,25 @@ func countsInShell(text []byte) bool {
 
 // passesArguments reports whether a shell script starts another program with arguments of its own. A
 // script that only reads them is the tool itself.
-func passesArguments(text []byte) bool {
+func passesArguments(text []byte) bool { return len(passing(text)) > 0 }
+
+// passing returns the commands of a shell script that start another program with arguments of its own.
+func passing(text []byte) []string {
 	commands := separators().Split(string(remarks().ReplaceAll(text, nil)), -1)
-	return slices.ContainsFunc(commands, func(command string) bool {
-		return passes().MatchString(command) && !builtins().MatchString(command)
+	return slices.DeleteFunc(commands, func(command string) bool {
+		return !passes().MatchString(command) || builtins().MatchString(command)
 	})
+}
+
+// repeats reports whether a shell script hands all its arguments on several times, and does not end with that.
+func repeats(text []byte) bool {
+	runs := 0
+	for _, command := range passing(text) {
+		if passesOn().MatchString(command) && !strings.Contains(command, "exec ") {
+			runs++
+		}
+	}
+	return runs > 1 || runs == 1 && slices.ContainsFunc(again().FindAll(text, -1), passesArguments)
 }
 
 // becomesTool reports whether a script that reaches this line becomes the tool: an exec in a subshell

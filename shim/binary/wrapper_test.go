@@ -266,6 +266,33 @@ func TestUsesOfArguments(t *testing.T) {
 	}
 }
 
+// A script that runs a tool by its path several times is a wrapper, whatever stands behind it on PATH.
+func TestWrapperRepeatsByPath(t *testing.T) {
+	for text, want := range map[string]bool{
+		"/opt/tool \"$@\" || /opt/tool \"$@\"\n":                               true,
+		"/opt/tool \"$@\"\n[ $? = 0 ] || exit 1\n":                             false,
+		"if ! /opt/tool \"$@\"; then sleep 1; /opt/tool \"$@\"; fi\n":          true,
+		"until /opt/tool \"$@\"; do sleep 60; done\n":                          true,
+		"for i in 1 2 3; do /opt/tool \"$@\" && break; done\n":                 true,
+		"for a in \"$@\"; do [ \"$a\" = -p ] && x=1; done\n/opt/tool \"$@\"\n": false,
+		"/opt/tool \"$@\" | tee -a log\n":                                      false,
+		"echo \"$@\" >>log\n/opt/tool \"$@\"\n":                                false,
+		"[ -x /a ] && exec /a \"$@\"\nexec /opt/tool \"$@\"\n":                 false,
+	} {
+		path := filepath.Join(t.TempDir(), "tool")
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		real, err := Resolve("tool", path, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := real.IsWrapper("tool", "", ""); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 // The tools' own launchers are scripts too, and so is what a package names as its command.
 func TestToolsAreNoWrappers(t *testing.T) {
 	dir := t.TempDir()
@@ -346,7 +373,7 @@ func TestWrapperMayRepeat(t *testing.T) {
 		if got := real.IsWrapper("tool", first+":"+second, ""); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
-		if real.IsWrapper("tool", first, "") {
+		if twice := strings.Count(text, "tool \"$@\"") > 1 || strings.Contains(text, "until "); real.IsWrapper("tool", first, "") && !twice {
 			t.Errorf("%q repeats a tool that is not there", text)
 		}
 	}
