@@ -357,9 +357,11 @@ func (a *Attempt) unanswered() bool {
 }
 
 // Forgotten reports whether the first request of a resumed run was too short to hold the session.
+// A request that the provider refused, or does not count, has no tokens.
 func (a *Attempt) Forgotten() bool {
 	seen := a.Stream.Seen()
-	return seen.First.Known && !seen.Compacted && seen.First.Prompt() < a.Plan.Least
+	first := seen.First.Prompt()
+	return seen.First.Known && !seen.Compacted && first > 0 && first < a.Plan.Least
 }
 
 // awaitsProof reports whether the length of the first request is still to come, and holding the output until then delays nobody:

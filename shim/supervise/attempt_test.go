@@ -254,6 +254,7 @@ func TestAResumeProvesItself(t *testing.T) {
 		{"echo content", rewrite.Usage{Known: true, CacheRead: 99}, rewrite.StreamState{}, reason.Forgotten},
 		{"echo content", rewrite.Usage{Known: true, Input: 1, CacheRead: 90, CacheWrite: 9}, rewrite.StreamState{}, ""},
 		{"echo content", rewrite.Usage{}, rewrite.StreamState{}, ""},
+		{"echo content", rewrite.Usage{Known: true}, rewrite.StreamState{}, ""},
 		{"echo content", rewrite.Usage{Known: true, Input: 1}, rewrite.StreamState{Compacted: true}, ""},
 	} {
 		out := outputFile(t)
