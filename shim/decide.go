@@ -181,7 +181,7 @@ func (d *decided) addGuards() {
 		return askGit(d.ledger, func() error { return git.History(d.cwd, commit, r.Revision.Head, d.env.Environ) })
 	}
 	r.WorkGone = func(left, commit string) bool {
-		return askGit(d.ledger, func() bool { return project.Gone(left, commit, r.Revision.Head) })
+		return askGit(d.ledger, func() bool { return project.Gone(left, commit) })
 	}
 	r.FindWork = func(left, id string) string {
 		return askGit(d.ledger, func() string { return project.Find(left, id) })

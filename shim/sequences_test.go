@@ -173,7 +173,7 @@ func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call seq
 	d.cwd, d.home, d.started = r.Cwd, r.Home, r.Now.Time()
 	project := d.project()
 	r.Revision, r.FindWork = d.revision(), project.Find
-	r.WorkGone = func(left, commit string) bool { return project.Gone(left, commit, r.Revision.Head) }
+	r.WorkGone = func(left, commit string) bool { return project.Gone(left, commit) }
 	r.History = func(commit string) error { return git.History(r.Cwd, commit, r.Revision.Head, d.env.Environ) }
 	return func(ticket *ledger.Ticket, o *ledger.Outcome) {
 		t.Helper()

@@ -149,10 +149,9 @@ func isLeftPath(path string) bool {
 	return filepath.IsLocal(path) && utf8.ValidString(path) && !strings.Contains(path, "\x00") && len(path) <= unix.PathMax
 }
 
-// Gone reports whether a session's changes were thrown away since, given the files that it left,
-// the commit that was checked out then, and the present one. If all files are as they were, it runs
-// no git. A file that a commit has removed since then counts as kept: the work can be elsewhere.
-func (p *Project) Gone(left, head, now string) bool {
+// Gone reports whether a session's changes were thrown away since, also by a commit, given the files
+// that it left and the commit that was checked out then. If all files are as they were, it runs no git.
+func (p *Project) Gone(left, head string) bool {
 	files, root := decodeLeft(left), p.Root()
 	touched := func(f leftFile) bool {
 		state, _ := stateOf(filepath.Join(root, f.Path)) // an irregular file has no state
@@ -165,17 +164,13 @@ func (p *Project) Gone(left, head, now string) bool {
 	if err != nil {
 		return false
 	}
-	since, err := p.committedSince(head, now, files)
-	if err != nil {
-		return false
-	}
-	lost, kept := false, len(since) > 0
+	lost, kept := false, false
 	for _, f := range files {
 		switch p.fate(root, f, head != "", committed[f.Path]) {
 		case reverted:
 			return true
 		case removed:
-			lost = lost || !slices.Contains(since, f.Path)
+			lost = true
 		case changed:
 			kept = true
 		}
@@ -246,25 +241,4 @@ func (p *Project) committed(head string, files []leftFile) (map[string]string, e
 		}
 	}
 	return ids, nil
-}
-
-// committedSince returns the files that commits since then have changed.
-func (p *Project) committedSince(head, now string, files []leftFile) ([]string, error) {
-	if now == head {
-		return nil, nil
-	}
-	repo, err := git.Find(p.Cwd)
-	if err != nil {
-		return nil, err
-	}
-	commits := now
-	if head != "" {
-		commits = head + ".." + now
-	}
-	args := []string{"--literal-pathspecs", "log", "-z", "--format=", "--name-only", "--diff-merges=first-parent", commits, "--"}
-	for _, f := range files {
-		args = append(args, f.Path)
-	}
-	out, err := repo.Ask(p.Environ, args...)
-	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 || r == '\n' }), err
 }

@@ -85,7 +85,7 @@ func TestWorkGone(t *testing.T) {
 		c, left := worked(t, dir, commonFiles...)
 		head := c.head()
 		gitrepo.Script(t, dir, tt.then)
-		if gone := c.Gone(left, head, c.head()); gone != tt.gone {
+		if gone := c.Gone(left, head); gone != tt.gone {
 			t.Errorf("%s: gone: %v, want %v; left %s", tt.name, gone, tt.gone, left)
 		}
 	}
@@ -127,7 +127,8 @@ func TestWorkGone(t *testing.T) {
 		{"committed", "echo two >a", "git commit -qam 2", false},
 		{"committed and formatted", "echo two >a", "git commit -qam 2; printf two >a", false},
 		{"committed, then reverted by a commit", "echo two >a", "git commit -qam 2; git revert -n HEAD; git commit -qm 3", true},
-		{"committed, then removed", "echo two >a", "git commit -qam 2; git rm -q a; git commit -qm 3", false},
+		{"committed, then removed", "echo two >a", "git commit -qam 2; git rm -q a; git commit -qm 3", true},
+		{"a new file is committed, and that reverted", "echo new >new", "git add new; git commit -qm 2; git revert --no-edit HEAD >log", true},
 		{"another's commit", "echo two >a", "echo two >unrelated; git commit -qm 2 unrelated", false},
 		{"another's commit, and edited further", "echo two >a", "echo two >unrelated; git commit -qm 2 unrelated; echo three >a", false},
 		{"amended", "echo two >a", "git commit -q --amend -am 2; printf two >a", false},
@@ -255,11 +256,11 @@ func TestUnchangedWorkStartsNoGit(t *testing.T) {
 		_, err := os.Stat(mark)
 		return err == nil
 	}
-	if c.Gone(left, c.head(), c.head()) || started() {
+	if c.Gone(left, c.head()) || started() {
 		t.Errorf("unchanged: git was started: %v", started())
 	}
 	toolbox.Write(t, filepath.Join(dir, "a"), "one\n")
-	if c.Gone(left, c.head(), c.head()) || !started() {
+	if c.Gone(left, c.head()) || !started() {
 		t.Errorf("put back, but git fails: git was started: %v", started())
 	}
 }
@@ -288,7 +289,7 @@ func TestWorkGoneRunsNothing(t *testing.T) {
 	if err := os.Remove(mark); err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	if !c.Gone(left, c.head(), c.head()) {
+	if !c.Gone(left, c.head()) {
 		t.Error("git does not answer")
 	}
 	if text, err := os.ReadFile(mark); err == nil {
@@ -315,7 +316,7 @@ func BenchmarkWorkGone(b *testing.B) {
 	head := c.head()
 	b.Run("unchanged", func(b *testing.B) {
 		for b.Loop() {
-			if c.Gone(left, head, c.head()) {
+			if c.Gone(left, head) {
 				b.Fatal("gone")
 			}
 		}
@@ -323,7 +324,7 @@ func BenchmarkWorkGone(b *testing.B) {
 	_, few := worked(b, dir, given[:4]...)
 	b.Run("unchanged, 4 files", func(b *testing.B) {
 		for b.Loop() {
-			if c.Gone(few, head, head) {
+			if c.Gone(few, head) {
 				b.Fatal("gone")
 			}
 		}
@@ -336,7 +337,7 @@ func BenchmarkWorkGone(b *testing.B) {
 	toolbox.Write(b, filepath.Join(dir, given[0]), "edited further")
 	b.Run("one changed", func(b *testing.B) {
 		for b.Loop() {
-			if c.Gone(left, head, c.head()) {
+			if c.Gone(left, head) {
 				b.Fatal("gone")
 			}
 		}
