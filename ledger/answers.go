@@ -79,8 +79,8 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 			cf.LeftFiles = c.FindWork(cf.LeftFiles, cf.NativeID)
 			p.Work = cf.Changes()
 			gone = !p.Work
-			e.AddChanged(changedFiles(cf.LeftFiles))
 		}
+		e.AddChanged(changedFiles(cf.LeftFiles))
 		quoted := addFlow(cf, answers)
 		p.Transcript, p.Answer, p.Trace = e.Transcript, e.Answer > 0, len(e.Trace) > 0 && !gone
 		p.Failure, p.Rejected = e.Failure() != "", e.Rejected()

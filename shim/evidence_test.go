@@ -60,14 +60,16 @@ func TestWork(t *testing.T) {
 		shell         bool
 		wrong, wanted int
 	}{
-		{"no name", "work.json", nil, false, 0, 44},
-		{"no name, by commands", "work.json", nil, true, 0, 43},
-		{"one task round all", "work.json", task, false, 1, 50},
+		{"no name", "work.json", nil, false, 0, 45},
+		{"no name, by commands", "work.json", nil, true, 0, 44},
+		{"one task round all", "work.json", task, false, 1, 51},
 		// Payloads and an optimizer's advice behind the same prompt: nothing that happened tells
 		// them from a loop's next round.
 		{"agents", "agents.json", nil, false, 2, 8},
 		{"agents, by commands", "agents.json", nil, true, 2, 8},
-		{"agents, one task round all", "agents.json", task, false, 6, 8},
+		{"agents, one task round all", "agents.json", task, false, 4, 8},
+		{"drivers", "drivers.json", nil, false, 0, 43},
+		{"drivers, one task round all", "drivers.json", task, false, 3, 48},
 		{"attacks", "attacks.json", nil, false, 3, 0},
 		{"attacks, by commands", "attacks.json", nil, true, 2, 0},
 	} {

@@ -382,7 +382,7 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	// answer is news for a session with work that stands; a session that only talked can be an item of a batch.
 	for i := range sessions {
 		s := &sessions[i]
-		if s.twin(c) && !c.Evidence.Answer && !c.Evidence.Transcript {
+		if (s.twin(c) || s.supersedes(c)) && !c.Evidence.Answer && !c.Evidence.Transcript {
 			return nil, true
 		}
 		if s != c && s.Continuity.Evidence.Newest && s.Continuity.BeginsAlike == c.Continuity.BeginsAlike &&
@@ -399,6 +399,12 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 func (c *ChainFacts) twin(o *ChainFacts) bool {
 	return c.Chain != o.Chain && c.State == Live && (c.Evidence.Caller != "" || c.Evidence.Terminal) &&
 		slices.Equal(c.Continuity.Root, o.Continuity.Root) && Contains(c.Base, o.Base)
+}
+
+// supersedes reports whether the session began after another one that the prompt repeats but for a
+// few places, with the same line: of such rounds only the newest is gone on with.
+func (c *ChainFacts) supersedes(o *ChainFacts) bool {
+	return o.Continuity.Replaced && c.Session > o.Session && c.Continuity.BeginsAlike
 }
 
 // prefer returns the better ones of some sessions, all if none is better.

@@ -324,6 +324,8 @@ func decisions() []decision {
 			f.Chains[1].State = Failed
 		}, rewrite.Resume, reason.Extends, 7},
 		{"the answer of one of two of a caller", both(proven(Evidence{Work: true, Answer: true, Caller: "loop.sh"}), second(Evidence{Caller: "loop.sh"}, false)), rewrite.Resume, reason.Extends, 7},
+		{"replaced text, and a later session that begins alike", replacedBefore(9), rewrite.Fresh, reason.Ambiguous, 0},
+		{"replaced text, and an earlier session", replacedBefore(6), rewrite.Resume, reason.Revises, 7},
 		{"evidence for two", second(Evidence{Transcript: true}, false), rewrite.Fresh, reason.Ambiguous, 0},
 		{"the answers of one of two", second(Evidence{Transcript: true}, true), rewrite.Resume, reason.Extends, 8},
 		{"the answers of another one, that begins otherwise", both(second(Evidence{Transcript: true}, true), func(f *Facts) {
@@ -614,6 +616,19 @@ func second(p Evidence, shown bool) func(*Facts) {
 	}
 }
 
+// replacedBefore has the prompt replace text of session 8, and adds another session that begins
+// like it.
+func replacedBefore(other int64) func(*Facts) {
+	return func(f *Facts) {
+		f.Limits.Unnamed = UnnamedEvidence
+		c := &f.Chains[0]
+		c.Continuity.Relation, c.Continuity.Replaced = reason.Revises, true
+		c.Evidence = Evidence{Caller: "loop.sh", Work: true, Trace: true}
+		f.Chains = append(f.Chains, ChainFacts{Chain: other, Session: other,
+			Continuity: prompt.Continuity{Relation: reason.Unrelated, BeginsAlike: true}})
+	}
+}
+
 // What a call without a name needs, by how its prompt relates to what the session was sent.
 func TestVerdict(t *testing.T) {
 	const loop = "loop.sh"
@@ -626,8 +641,6 @@ func TestVerdict(t *testing.T) {
 	shared := first(func(c *ChainFacts) { c.AnswerShared = true })
 	preamble := first(func(c *ChainFacts) { c.Preamble = true })
 	replaced := first(func(c *ChainFacts) { c.Continuity.Replaced = true })
-	elsewhere := first(func(c *ChainFacts) { c.Continuity.Reassigned = true })
-	newest := first(func(c *ChainFacts) { c.Continuity.Evidence.Newest = true })
 	reassigned := first(func(c *ChainFacts) { c.Continuity.Replaced, c.Continuity.Reassigned = true, true })
 	for name, tt := range map[string]struct {
 		relation reason.Code
@@ -695,8 +708,6 @@ func TestVerdict(t *testing.T) {
 		"revises, work and trace":                {reason.Revises, Evidence{Work: true, Trace: true, Caller: loop}, none, ""},
 		"revises, work and failure":              {reason.Revises, Evidence{Work: true, Failure: true, Caller: loop}, none, ""},
 		"revises, work and a log":                {reason.Revises, Evidence{Work: true, Caller: loop}, logged, ""},
-		"revises, work and another's log":        {reason.Revises, Evidence{Work: true, Caller: loop}, both(logged, elsewhere), reason.BaseChanged},
-		"revises, work, its answer and a log":    {reason.Revises, Evidence{Work: true, Caller: loop}, both(both(logged, elsewhere), newest), ""},
 		"revises, flow without work":             {reason.Revises, Evidence{Flow: 3, Caller: loop}, none, reason.BaseChanged},
 		"revises a preamble, failure":            {reason.Revises, Evidence{Work: true, Failure: true, Flow: 3, Trace: true, Caller: loop}, preamble, reason.BaseChanged},
 		"revises a preamble, answer":             {reason.Revises, Evidence{Work: true, Answer: true, Caller: loop}, preamble, ""},

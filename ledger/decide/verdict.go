@@ -49,8 +49,7 @@ func (f *Facts) proven(c *ChainFacts) bool {
 		if c.Continuity.Replaced {
 			return caller && p.Work && p.Trace && !c.Preamble && (f.Strong || !c.Continuity.Reassigned)
 		}
-		log := e.Log && (e.Newest || !c.Continuity.Reassigned)
-		return caller && p.Work && (p.Answer || !c.Preamble && (new || log || p.Failure))
+		return caller && p.Work && (p.Answer || !c.Preamble && (new || e.Log || p.Failure))
 	case reason.Unrelated:
 		short := f.PromptBytes < 2*e.Answer+shortPrompt
 		return caller && short && c.QuotesLong() && (p.Work || e.Log)
@@ -62,7 +61,7 @@ func (f *Facts) proven(c *ChainFacts) bool {
 // caller goes on with it, and the kinds that end a conversation although a rule names task and
 // role.
 var (
-	besideWork  = []string{"role", "judge", "clean", "arm"}
+	besideWork  = []string{"item", "role", "judge", "clean", "arm", "base", "apart"}
 	endingNames = []string{"role", "clean", "apart"}
 )
 

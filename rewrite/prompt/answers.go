@@ -250,7 +250,7 @@ func (p *Prompt) contains(a Answer, c *Continuity) bool {
 }
 
 // inner returns the part of a line that can be a quotation: the text behind a name, the signs of a
-// list, or a colon.
+// list, or a colon, also without quotation marks.
 func (l *promptLine) inner() (texts []string) {
 	add := func(text string) {
 		if text != "" && text != l.line && !slices.Contains(texts, text) {
@@ -258,10 +258,10 @@ func (l *promptLine) inner() (texts []string) {
 		}
 	}
 	item := listItem(l.line)
-	add(l.text)
-	add(item)
-	if _, after, found := strings.Cut(item, ": "); found {
-		add(strings.TrimSpace(after))
+	_, after, _ := strings.Cut(item, ": ")
+	for _, text := range []string{l.text, item, strings.TrimSpace(after)} {
+		add(text)
+		add(strings.Trim(text, "\"“”„«» \u00a0"))
 	}
 	return texts
 }

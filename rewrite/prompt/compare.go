@@ -37,8 +37,8 @@ type Continuity struct {
 	BeginsAlike bool
 	// Replaced reports that the prompt is the newest one but for the content of a few places.
 	Replaced bool
-	// Reassigned reports that a section has a new text and no new log, or has it before the log
-	// where Replaced does not bound the new text: it can be another assignment.
+	// Reassigned reports that a section of such a prompt has a new text and no new log: it can be
+	// another assignment.
 	Reassigned bool
 
 	matched
@@ -109,7 +109,10 @@ func compareMatched(sent Sent, p *Prompt, m matched, moved movedTurn) Continuity
 	}
 	c.Evidence.Own = c.Evidence.Own || m.filled && c.Evidence.alone // a place for it was left empty
 	c.Relation, c.Replaced = p.relation(sent, &c, h)
-	c.Reassigned = p.reassigns(&c)
+	c.Reassigned = c.Replaced && p.reassigns(c.Has)
+	if c.Relation == reason.Revises {
+		c.Evidence.findItem()
+	}
 	return c
 }
 
@@ -169,24 +172,17 @@ func (p *Prompt) lacksHeading(base Footprint) bool {
 	})
 }
 
-// reassigns reports whether a section has a new text without a new log, in which text can stand
-// before the log only if a few places were replaced.
-func (p *Prompt) reassigns(c *Continuity) bool {
+// reassigns reports whether a section has a new text and no new log.
+func (p *Prompt) reassigns(has []bool) bool {
 	text, log := false, false // there is a new one in the section
-	for i, known := range c.Has {
-		switch {
-		case p.blocks[i].level > 0:
+	for i, known := range has {
+		if p.blocks[i].level > 0 {
 			if text && !log {
 				return true
 			}
 			text, log = false, false
-		case known:
-		case !p.isLog(i):
-			text = true
-		case text && !log && !c.Replaced:
-			return true
-		default:
-			log = true
+		} else if !known {
+			text, log = true, log || p.isLog(i)
 		}
 	}
 	return text && !log

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,6 +32,10 @@ type Evidence struct {
 	// Shown is a name over an answer that is not the session's newest one, "" if there is none.
 	Shown string
 
+	// item is the ID of an item in replaced text, such as a ticket's, that the rest of the prompt
+	// does not have.
+	item string
+
 	// Log reports that the prompt adds a log or a finding at a line of a file.
 	Log bool
 
@@ -50,6 +55,9 @@ type Finding struct {
 
 // kindShown is the kind of an answer in the prompt that is not the session's own.
 const kindShown = "shown"
+
+// kindItem is the kind of an item's ID in replaced text.
+const kindItem = "item"
 
 // An answer of so many bytes that recurs is no coincidence; a long one identifies the session
 // although the prompt shows nothing else that the session was sent.
@@ -96,7 +104,9 @@ func (e *Evidence) add(i int, sent Sent) {
 	}
 	if p.isLog(l.block) {
 		e.Log = true
-		p.findTrace(e, l, sent.Things)
+		e.findTrace(l, func(name string) bool {
+			return slices.Contains(sent.Things, newWordDigest(p.digest(name)))
+		})
 	}
 }
 
@@ -155,28 +165,25 @@ func listItem(line string) string {
 	return strings.TrimSpace(item)
 }
 
-// AddChanged looks for a trace of more files that the session's runs changed.
+// AddChanged looks for a trace of files that the session's runs changed, or of their tests.
 func (e *Evidence) AddChanged(files []string) {
-	var things []WordDigest
+	changed := map[string]bool{}
 	for _, file := range files {
-		things = append(things, newWordDigest(e.prompt.digest(baseName(file))))
+		changed[baseName(file)] = true
 	}
 	for _, l := range e.new {
 		if e.prompt.isLog(l.block) {
-			e.prompt.findTrace(e, l, things)
+			e.findTrace(l, func(name string) bool {
+				return changed[name] || changed[testedFile(name)]
+			})
 		}
 	}
 }
 
 // findTrace adds the names in a new line that the session touched or said first.
-func (p *Prompt) findTrace(e *Evidence, l *promptLine, things []WordDigest) {
-	if len(things) == 0 || len(e.Trace) == maxTraceNames {
-		return
-	}
+func (e *Evidence) findTrace(l *promptLine, touched func(name string) bool) {
 	for name := range names(l.line) {
-		if slices.Contains(things, newWordDigest(p.digest(name))) &&
-			!slices.Contains(e.Trace, name) &&
-			len(e.Trace) < maxTraceNames {
+		if len(e.Trace) < maxTraceNames && touched(name) && !slices.Contains(e.Trace, name) {
 			e.Trace = append(e.Trace, name)
 		}
 	}
@@ -257,6 +264,9 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 	if e.Shown != "" && e.Answer == 0 {
 		found = append(found, Finding{kindShown, e.Shown})
 	}
+	if e.item != "" {
+		found = append(found, Finding{kindItem, e.item})
+	}
 	words := searchWords(plainWords(e.text(quoted)))
 	for _, kind := range kindsAgainst {
 		if words := words.find(kind); words != "" &&
@@ -268,6 +278,28 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 		found = append(found, Finding{"base", words})
 	}
 	return found
+}
+
+// itemID matches the ID of an item at the beginning of a line: "Ticket: NT-9003", "Case #7002",
+// "Pull request 13".
+var itemID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\P{L}{0,4}` +
+		`(?:(?:\pL+(?: \pL+)?(?:: ?| ))?([A-Z][A-Z0-9]{0,9}-\d+|#\d{2,})\b` +
+		`|(?i:(?:pull|merge) request|issue|ticket|case|bug|story)(?:: ?| )(\d{2,})\b)`)
+})
+
+// findItem looks for the ID of an item that only the new text has.
+func (e *Evidence) findItem() {
+	for _, l := range e.new {
+		ids := itemID().FindStringSubmatch(l.line)
+		if ids == nil {
+			continue
+		}
+		if id := cmp.Or(ids[1], ids[2]); !strings.Contains(e.before(), id) {
+			e.item = l.line
+			return
+		}
+	}
 }
 
 // before returns the lines that the session was sent.

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -471,19 +472,57 @@ func TestFirstLines(t *testing.T) {
 	}
 }
 
-// Where all that later rounds added is replaced, a text before the log can be another assignment.
-func TestAssignmentsOfRounds(t *testing.T) {
+// The test of a file that the session changed is a trace of it in a log.
+func TestTestsOfChangedFiles(t *testing.T) {
 	const root = "You mend the shop.\n\n"
-	sent := unnamedSent(root, root+"Request 12: carts.\n\ncart.go:3: wrong", "Done.")
-	for after, reassigned := range map[string]bool{
-		"Request 13: bills.\n\nbill.go:7: wrong":                true,
-		"cart.go:7: wrong":                                      false,
-		"cart.go:7: wrong\n\nMend it.":                          false,
-		"## Request\n\nBills.\n\n## Checks\n\nbill.go:7: wrong": true,
+	for log, changed := range map[string]string{
+		"FAIL cart_test.go:3: x":     "shop/cart.go",
+		"FAIL test_cart.py:3: x":     "shop/cart.py",
+		"FAIL spec/cart_spec.rb:3 x": "lib/cart.rb",
+		"FAIL cart.test.ts:3: x":     "cart.ts",
+		"FAIL CartTest.java:3: x":    "src/Cart.java",
+		"FAIL cart_test.go:7: x":     "",
+		"FAIL bill_test.go:3: x":     "",
+		"FAIL test.go:3: x":          "",
+	} {
+		c := Compare(unnamedSent(root, root, "Done."), New(root+log, testKey))
+		c.Evidence.AddChanged([]string{cmp.Or(changed, "shop/other.go")})
+		if got := len(c.Evidence.Trace) > 0; got != (changed != "") {
+			t.Errorf("%q: %q", log, c.Evidence.Trace)
+		}
+	}
+}
+
+// A session's answer can stand in quotation marks.
+func TestAnswersInQuotationMarks(t *testing.T) {
+	const root, answer = "You mend the shop.\n\n", "The carts are mended, nineteen of forty-six."
+	for _, text := range []string{`"` + answer + `"`, "“" + answer + "”", "« " + answer + " »",
+		`Your report: "` + answer + `"`} {
+		c := Compare(unnamedSent(root, root, answer), New(root+text, testKey))
+		if c.Evidence.Answer != len(answer) {
+			t.Errorf("%q: %+v", text, c.Evidence)
+		}
+	}
+}
+
+// An item's ID in replaced text is another item, unless the rest of the prompt has it too.
+func TestItems(t *testing.T) {
+	const root = "You mend the shop. Epic SH-4.\n\n"
+	sent := unnamedSent(root, root+"Ticket: SH-12\n\ncart.go:3: wrong", "Done.")
+	for after, item := range map[string]string{
+		"Ticket: SH-13\nbill.go:7: wrong":              "Ticket: SH-13",
+		"Case #7001 (Bistro)\n\nbill.go:7: wrong":      "Case #7001 (Bistro)",
+		"Pull request 13 by ada\n\nbill.go:7: wrong":   "Pull request 13 by ada",
+		"F-2 a wrong sum":                              "F-2 a wrong sum",
+		"Ticket: SH-12 fails\n\ncart.go:7: wrong":      "Ticket: SH-12 fails",
+		"SH-4 is not done\n\ncart.go:7: wrong":         "",
+		"Attempt 13 has failed\n\ncart.go:7: wrong":    "",
+		"cart.go:7: wrong, see SH-13":                  "",
+		"Coverage: 88 %\n\n12 files, #3 is cart.go:7:": "",
 	} {
 		c := Compare(sent, New(root+after, testKey))
-		if c.Relation != reason.Revises || c.Replaced || c.Reassigned != reassigned {
-			t.Errorf("%q: %+v", after, c)
+		if c.Relation != reason.Revises || c.Evidence.item != item {
+			t.Errorf("%q: %s, %q", after, c.Relation, c.Evidence.item)
 		}
 	}
 }

@@ -102,6 +102,26 @@ func baseName(file string) string {
 	return strings.ToLower(file[strings.LastIndexByte(file, '/')+1:])
 }
 
+// testedFile returns the name of the file that a file tests by its name, "" for another file:
+// cart.go for cart_test.go.
+func testedFile(name string) string {
+	end := strings.LastIndexByte(name, '.')
+	if end < 0 {
+		return ""
+	}
+	stem, extension := name[:end], name[end:]
+	tested := strings.TrimPrefix(stem, "test_")
+	for _, suffix := range []string{
+		"_test", "_spec", ".test", ".spec", "-test", "-spec", "tests", "test",
+	} {
+		tested = strings.TrimSuffix(tested, suffix)
+	}
+	if tested == stem || tested == "" {
+		return ""
+	}
+	return tested + extension
+}
+
 // answerLines returns the marks of an answer's distinctive lines that the prompt does not have.
 // Callers parse answers in JSON, so the lines of strings in it count too.
 func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []WordDigest) {

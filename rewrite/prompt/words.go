@@ -43,7 +43,8 @@ var wordsTable string
 var reasonsAgainst = map[string]reason.Code{"role": reason.NewRole, "judge": reason.NewRole,
 	"rival": reason.NewRole, "apart": reason.NewRole, "meta": reason.NewRole,
 	"clean": reason.CleanStart, "closed": reason.CleanStart, "base": reason.CleanStart,
-	"sample": reason.NoEvidence, "arm": reason.NoEvidence, kindShown: reason.HistoryEdited}
+	"sample": reason.NoEvidence, "arm": reason.NoEvidence, kindShown: reason.HistoryEdited,
+	kindItem: reason.NewJob}
 
 // kindsAgainst are the kinds that speak against a resume, by weight.
 var kindsAgainst = []string{"role", "clean", "closed", "apart", "judge", "rival", "meta", "arm",
