@@ -464,7 +464,7 @@ lacks_program() {
 
 build() {
 	stamp
-	say "building reprise $version with $(go env GOVERSION) and $compiler: one to four minutes the first time, most of it for SQLite"
+	say "building reprise $version with $(go env GOVERSION) and $compiler: compiling SQLite takes one to four minutes the first time"
 	# Asked apart from the build, so that a module that cannot be had is not taken for a link that fails.
 	# shellcheck disable=SC2046,SC2086 # several programs
 	if ! go list -deps -tags "$tags" ./cmd/shim $(printf " ./cmd/%s" $programs) >/dev/null 2>"$tmp/log"; then
@@ -568,6 +568,8 @@ summary() {
 	else
 		say 'next: put that directory first on PATH. This shows the change, and asks:'
 		printf '\n    %s setup\n\n' "$(quote "$bin/shimctl")"
+		say "or do it yourself, here for bash and zsh:"
+		printf '\n    export PATH=%s:$PATH\n\n' "$(quote "$bin")"
 	fi
 	say 'in shells that are open, run hash -r afterwards'
 	say 'shimctl status shows the savings and decisions, shimctl doctor finds problems'

@@ -107,8 +107,8 @@ func missCause(r history.CacheRow) string {
 		return "version " + r.Version + " has git's status in its system prompt, so that each " +
 			"commit changes it: update claude"
 	case claude && 2*r.Single > r.Missed && models.Restated(r.Model):
-		return "claude resumes a session of one request in another form than it was sent " +
-			"(anthropics/claude-code#93490)"
+		return "claude resumes such sessions in another form than they were sent: shimctl " +
+			"doctor says more"
 	}
 	return "the beginning of the prompt changed, or the provider dropped it early"
 }

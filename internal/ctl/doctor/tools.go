@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,8 +14,10 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/view"
+	"reprise/internal/ctl/why"
 	"reprise/internal/tested"
 	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/shim/binary"
 )
@@ -185,16 +188,33 @@ func checkNpx(a *app.App) (checks []setup.Check) {
 	return checks
 }
 
-// checkCalls names the versions with calls that have shown that the shim can do less with them.
+// restatedCalls is how many of the latest calls are looked at.
+const restatedCalls = 100
+
+// checkCalls names the versions with calls that have shown that the shim can do less with them, and
+// the models of claude with latest sessions that a resume will not find in the provider's cache.
 func checkCalls(a *app.App) (checks []setup.Check) {
 	l, err := a.OpenOrEmpty()
 	if err != nil {
 		return nil // the check of the ledger says why
 	}
 	defer l.Close()
+	found := map[string]bool{}
+	if calls, err := history.LatestCalls(l, history.Query{Limit: restatedCalls}); err == nil {
+		for _, i := range calls {
+			found[i.Model] = found[i.Model] || why.Restates(i)
+		}
+	}
 	notes, _ := Versions(l) // the check of the ledger names the error
 	for _, n := range notes {
 		checks = append(checks, setup.Note(n.Tool+" output", n.Says, n.Fix))
+	}
+	for _, model := range slices.Sorted(maps.Keys(found)) {
+		if found[model] {
+			checks = append(checks, setup.Note("claude cache", why.RestatedWords(model),
+				"nothing needs to be done: resuming stops where it costs more (dearer); shimctl "+
+					"stats shows what resumed calls found"))
+		}
 	}
 	return checks
 }

@@ -68,9 +68,9 @@ type sentCall struct {
 	text string
 }
 
-// Propose returns the rule for a call's job, or why there is none. It has the name of the calling
-// program.
-func Propose(a *app.App, l *ledger.Ledger, i ledger.Record) (p Proposal, err error) {
+// Propose returns the rule for a call's job, or why there is none. Without a name the rule has the
+// name of the calling program.
+func Propose(a *app.App, l *ledger.Ledger, i ledger.Record, name string) (p Proposal, err error) {
 	switch {
 	case i.Rule != "":
 		return p, fmt.Errorf("rule %s matched it", i.Rule)
@@ -91,7 +91,10 @@ func Propose(a *app.App, l *ledger.Ledger, i ledger.Record) (p Proposal, err err
 	if by := cfg.Match(call.subject(l.Key())).Name; by != "" {
 		return p, NamedBy(by)
 	}
-	return propose(call, calls, ruleName(call, cfg.RuleNames()), l.Key())
+	if name == "" {
+		name = ruleName(call, cfg.RuleNames())
+	}
+	return propose(call, calls, name, l.Key())
 }
 
 // readCalls returns the fresh calls of a call's tool and directory with known prompts, the latest

@@ -144,7 +144,7 @@ func TestNoProposal(t *testing.T) {
 		"it was not fresh for want of a name":   resumed,
 		"it was not fresh for want of a name (": fellBack,
 	} {
-		if _, err := Propose(nil, nil, call); err == nil ||
+		if _, err := Propose(nil, nil, call, ""); err == nil ||
 			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -7,6 +7,7 @@ package rule
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"reprise/config"
@@ -32,24 +33,26 @@ func Command(a *app.App) *cobra.Command {
 
 func addCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
-	var from string
+	var from [2]string
 	c := &cobra.Command{
 		Use: "add --from CALL", Short: "add a rule to the configuration",
 		Long: `Makes a rule from a fresh call, shows it with the past calls that it matches, asks, and adds it to the end of the
 configuration file. The task is captured where a line of the prompts tells two runs of the calling program apart;
-elsewhere each run of the program is a job. It writes nothing if the file has a mistake.`,
+elsewhere each run of the program is a job. --and makes a rule of the same name from a call with another template. It
+writes nothing if the file has a mistake.`,
 		DisableFlagsInUseLine: true,
 		Args: func(c *cobra.Command, args []string) error {
-			if from == "" {
+			if from[0] == "" {
 				return app.Usage(c.CommandPath()+" takes --from CALL", "usage: "+c.UseLine())
 			}
 			return app.NoArguments(c, args)
 		},
-		RunE: func(*cobra.Command, []string) error { return runAdd(a, from, agreed) },
+		RunE: func(*cobra.Command, []string) error { return runAdd(a, from[:], agreed) },
 	}
 	app.JSONFlag(c, &agreed.JSON, "shimctl.rule.add/1")
 	agreed.AddFlags(c)
-	c.Flags().StringVar(&from, "from", "", "make a rule from `CALL`, a number")
+	c.Flags().StringVar(&from[0], "from", "", "make a rule from `CALL`, a number")
+	c.Flags().StringVar(&from[1], "and", "", "make one more from `CALL`, of the same name")
 	return c
 }
 
@@ -62,26 +65,37 @@ type AddReport struct {
 	Past   []PastCall `json:"past_calls" doc:"past calls that the rule matches"`
 }
 
-// runAdd adds the rule that a call and those like it suggest.
-func runAdd(a *app.App, call string, agreed app.Consent) error {
+// runAdd adds the rules that calls and those like them suggest. An empty text is no call.
+func runAdd(a *app.App, from []string, agreed app.Consent) error {
 	l, err := a.OpenOrEmpty()
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	i, err := app.FindCall(l, call)
-	if err != nil {
-		return err
-	}
-	p, err := Propose(a, l, i)
-	if err != nil {
-		if err = fmt.Errorf("make a rule from call %d: %w", i.ID, err); i.Task == "" &&
-			i.Rule == "" {
-			err = app.WithHint(err, "without a rule: "+reason.NameTask)
+	var all Proposal
+	for _, call := range from {
+		if call == "" {
+			continue
 		}
-		return err
+		i, err := app.FindCall(l, call)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(all.past, func(c PastCall) bool { return c.Call == i.ID }) {
+			continue // the rule matches it already
+		}
+		p, err := Propose(a, l, i, all.rule.Name)
+		if err != nil {
+			if err = fmt.Errorf("make a rule from call %d: %w", i.ID, err); i.Task == "" &&
+				i.Rule == "" {
+				err = app.WithHint(err, "without a rule: "+reason.NameTask)
+			}
+			return err
+		}
+		all = Proposal{strings.TrimPrefix(all.Text+"\n"+p.Text, "\n"), p.rule,
+			append(all.past, p.past...)}
 	}
-	return add(a, p, agreed)
+	return add(a, all, agreed)
 }
 
 // add shows the rule and the past calls that it matches, and adds it to the configuration file.

@@ -277,7 +277,7 @@ func (w *Report) adviseRule(a *app.App, l *ledger.Ledger, i ledger.Record, d Cas
 	if w.Command != reason.NameTask && !changed {
 		return
 	}
-	p, err := rule.Propose(a, l, i)
+	p, err := rule.Propose(a, l, i, "")
 	named := rule.NamedBy("")
 	switch {
 	// each run is a job, which does not continue a changed base

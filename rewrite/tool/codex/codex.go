@@ -231,7 +231,8 @@ func watched(home string) []rewrite.Watch {
 			"^/AGENTS.md", "~/AGENTS.md", "^/AGENTS.override.md", "~/AGENTS.override.md"),
 		base.Watches(home, "~/.codex", "",
 			"^/.codex/config.toml", "^/.codex/rules/*.rules", "~/rules/*.rules",
-			"^/.agents/skills/**/SKILL.md", "~/skills/**/SKILL.md"))
+			"^/.agents/skills/**/SKILL.md",
+			"~/skills/*/SKILL.md")) // codex itself writes into ~/skills/.system
 }
 
 // hookFiles returns the files that can have hooks.
