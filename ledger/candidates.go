@@ -399,7 +399,7 @@ var newest = " ORDER BY c.updated DESC, c.id DESC, s.id DESC LIMIT " + strconv.I
 
 func (c *Call) job() []any {
 	oldest := c.Now - c.Limits.MaxAge
-	if c.Task != "" { // a named chain keeps its name forever
+	if c.Task != "" { // a named chain keeps the name forever
 		oldest = 0
 	}
 	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest}

@@ -68,7 +68,7 @@ func (t *tree) holds(path string) bool {
 }
 
 // survey calls see for all files of a tree, and watches the most recently changed directories, or
-// the directory where the tree will appear. A directory's time changes with its files.
+// the directory where the tree will appear. A directory's time changes with the files in it.
 func (w *Watcher) survey(t *tree, see func(string, fs.FileInfo)) {
 	type directory struct {
 		path    string

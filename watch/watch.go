@@ -35,7 +35,7 @@ type Watcher struct {
 }
 
 // Start starts following files. From then on handle is called, always from one goroutine, with a
-// file's path and its new content: one line with its newline (the last of a file can lack it), or a
+// file's path and its new content: one line with the newline (the last of a file can lack it), or a
 // whole file. A file that is written in place can be passed on half written, and then again. The
 // data are valid until handle returns. Files that cannot be read are skipped; an error means that a
 // directory or a pattern is invalid.

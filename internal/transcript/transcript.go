@@ -19,7 +19,7 @@ const maxPromptLine = 4 << 20
 // The file formats are those of claude 2.1.329, codex 0.169.0, copilot 1.0.102, droid 0.225.2,
 // gemini 0.61.0 and qwen 0.24.4; testdata/sessions contains one file of each but droid's.
 
-// A format is how a tool writes a message of its caller.
+// A format is how a tool writes a message of the caller.
 type format struct {
 	mark   string // in each such line
 	prompt func(line) (content json.RawMessage, ok bool)

@@ -65,7 +65,7 @@ func (t *Table) Add(row ...Cell) { t.rows = append(t.rows, row) }
 // Print writes the table in the form that suits the screen.
 func (t *Table) Print(s Screen) {
 	w := bufio.NewWriterSize(s.Writer, 1<<16)
-	defer func() { _ = w.Flush() }() // the screen keeps its first error
+	defer func() { _ = w.Flush() }() // the screen keeps the first error
 	s.Writer = w
 	if s.Terminal {
 		t.printAligned(s)

@@ -85,7 +85,7 @@ func RestatedWords(model string) string {
 		"models up to claude-opus-4-6 and claude-sonnet-4-6, find theirs"
 }
 
-// Restates reports whether a resume of the call's session is expected to miss the cache for its
+// Restates reports whether a resume of the call's session is expected to miss the cache for the
 // form.
 func Restates(i ledger.Record) bool {
 	return i.Tool == "claude" && i.OneRequest() && models.Restated(i.Model)
