@@ -195,6 +195,14 @@ func TestDroidShowsAForksOwn(t *testing.T) {
 			t.Errorf("turns by call as %s: %q", line, stdout)
 		}
 	}
+	uncounted := bytes.Replace(byCall, []byte(`"finalText":"456"`), []byte(`"finalText":"Got it: 4711."`), 1)
+	for line, want := range map[string]string{"exec hi": "\n",
+		"exec -o json hi": `"num_turns":0,"result":""`} {
+		if stdout, _, _ := show(call(line, false), fork, first.Totals,
+			uncounted); !strings.Contains(stdout, want) || strings.Contains(stdout, "Got it") {
+			t.Errorf("a turn that is not counted as %s: %q", line, stdout)
+		}
+	}
 	same := fork
 	same.Resume = string(regexpID(t, recording(t, "fork-stream", "stdout")))
 	if _, _, seen := show(call("exec hi", false), same, "",

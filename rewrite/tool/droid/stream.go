@@ -175,7 +175,7 @@ func (s *stream) ownCompletion(e *event, line []byte) []byte {
 		return line
 	}
 	own := map[string]int64{}
-	if s.spoke {
+	if s.spoke && s.says(text(e.FinalText)) {
 		own["numTurns"] = 1
 	}
 	line = base.SubtractTotals(line, numbers, s.Previous, own)
@@ -188,6 +188,16 @@ func (s *stream) ownCompletion(e *event, line []byte) []byte {
 		e.FinalText = json.RawMessage(`""`)
 	}
 	return line
+}
+
+// says reports whether an answer is of the run's messages. droid 0.225.2 counts no turn for some
+// messages, such as one in colors with empty lines behind it, and repeats the source's answer.
+func (s *stream) says(answer string) bool {
+	answer = strings.TrimSpace(answer)
+	return len(s.State.Texts) == 0 || slices.ContainsFunc(s.State.Texts, func(text string) bool {
+		text = strings.TrimSpace(text)
+		return text != "" && (strings.Contains(text, answer) || strings.Contains(answer, text))
+	})
 }
 
 // isJSONString reports whether a JSON value is a string.
