@@ -195,7 +195,8 @@ func TestDroidShowsAForksOwn(t *testing.T) {
 			t.Errorf("turns by call as %s: %q", line, stdout)
 		}
 	}
-	uncounted := bytes.Replace(byCall, []byte(`"finalText":"456"`), []byte(`"finalText":"Got it: 4711."`), 1)
+	uncounted := bytes.Replace(byCall, []byte(`"finalText":"456"`),
+		[]byte(`"finalText":"Got it: 4711."`), 1)
 	for line, want := range map[string]string{"exec hi": "\n",
 		"exec -o json hi": `"num_turns":0,"result":""`} {
 		if stdout, _, _ := show(call(line, false), fork, first.Totals,
