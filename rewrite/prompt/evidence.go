@@ -32,8 +32,8 @@ type Evidence struct {
 	// Shown is a name over an answer that is not the session's newest one, "" if there is none.
 	Shown string
 
-	// item is the ID of an item in replaced text, such as a ticket's, that the rest of the prompt
-	// does not have.
+	// item is the line of replaced text that begins with the ID of an item, such as a ticket's, if
+	// the rest of the prompt does not have the ID.
 	item string
 
 	// Log reports that the prompt adds a log or a finding at a line of a file.
@@ -104,9 +104,11 @@ func (e *Evidence) add(i int, sent Sent) {
 	}
 	if p.isLog(l.block) {
 		e.Log = true
-		e.findTrace(l, func(name string) bool {
-			return slices.Contains(sent.Things, newWordDigest(p.digest(name)))
-		})
+		if len(sent.Things) > 0 {
+			e.findTrace(l, func(name string) bool {
+				return slices.Contains(sent.Things, newWordDigest(p.digest(name)))
+			})
+		}
 	}
 }
 
@@ -167,6 +169,9 @@ func listItem(line string) string {
 
 // AddChanged looks for a trace of files that the session's runs changed, or of their tests.
 func (e *Evidence) AddChanged(files []string) {
+	if len(files) == 0 {
+		return
+	}
 	changed := map[string]bool{}
 	for _, file := range files {
 		changed[baseName(file)] = true
@@ -182,6 +187,9 @@ func (e *Evidence) AddChanged(files []string) {
 
 // findTrace adds the names in a new line that the session touched or said first.
 func (e *Evidence) findTrace(l *promptLine, touched func(name string) bool) {
+	if len(e.Trace) == maxTraceNames {
+		return
+	}
 	for name := range names(l.line) {
 		if len(e.Trace) < maxTraceNames && touched(name) && !slices.Contains(e.Trace, name) {
 			e.Trace = append(e.Trace, name)
@@ -290,12 +298,14 @@ var itemID = sync.OnceValue(func() *regexp.Regexp {
 
 // findItem looks for the ID of an item that only the new text has.
 func (e *Evidence) findItem() {
+	before := ""
 	for _, l := range e.new {
 		ids := itemID().FindStringSubmatch(l.line)
 		if ids == nil {
 			continue
 		}
-		if id := cmp.Or(ids[1], ids[2]); !strings.Contains(e.before(), id) {
+		before = cmp.Or(before, e.before())
+		if !strings.Contains(before, cmp.Or(ids[1], ids[2])) {
 			e.item = l.line
 			return
 		}

@@ -160,11 +160,11 @@ func becomesTool(line []byte) bool {
 // starts matches the functions that start a program in scripts of other languages.
 var starts = pattern(`\b(exec\w*|spawn\w*|posix_spawn\w*|system|popen|subprocess|child_process|fork)\b`)
 
-// A language is one that scripts are written in, other than a shell's: its interpreters, the program's own name among its arguments, and all of
-// these.
+// A language of scripts other than a shell's: the interpreters, and the expressions for the program's own name among the arguments and for all
+// arguments.
 type language struct{ interpreter, program, all func() *regexp.Regexp }
 
-// Scripts in other languages. Few uses of the arguments are harmless; each other one counts as a look at their places, and so does each script
+// Scripts in other languages. Few uses of the arguments are harmless; any other use counts as a look at their places, and so does each script
 // in a language that is not here.
 var (
 	languages = []language{
@@ -197,8 +197,9 @@ func (l language) countsArguments(text []byte) bool {
 		text = l.program().ReplaceAll(text, nil)
 	}
 	text = l.all().ReplaceAll(text, []byte("§"))
-	for _, name := range copied().FindAllSubmatch(text, -1) {
-		text = copied().ReplaceAll(text, nil)
+	names := copied().FindAllSubmatch(text, -1)
+	text = copied().ReplaceAll(text, nil)
+	for _, name := range names {
 		text = regexp.MustCompile(`[@$]?\b`+string(name[1])+`\b`).ReplaceAll(text, []byte("§"))
 	}
 	for _, loop := range each().FindAllSubmatch(text, -1) {
