@@ -401,8 +401,8 @@ func (c *ChainFacts) twin(o *ChainFacts) bool {
 		slices.Equal(c.Continuity.Root, o.Continuity.Root) && Contains(c.Base, o.Base)
 }
 
-// supersedes reports whether the session began after another one that the prompt repeats but for a
-// few places, with the same line: of such rounds only the newest is gone on with.
+// supersedes reports whether the session began later than o, and with the prompt's first line, where
+// the prompt replaces a few places of o's prompt. Of such rounds only the newest is gone on with.
 func (c *ChainFacts) supersedes(o *ChainFacts) bool {
 	return o.Continuity.Replaced && c.Session > o.Session && c.Continuity.BeginsAlike
 }

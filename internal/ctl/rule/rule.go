@@ -33,7 +33,7 @@ func Command(a *app.App) *cobra.Command {
 
 func addCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
-	var from [2]string
+	var from, and string
 	c := &cobra.Command{
 		Use: "add --from CALL", Short: "add a rule to the configuration",
 		Long: `Makes a rule from a fresh call, shows it with the past calls that it matches, asks, and adds it to the end of the
@@ -42,17 +42,19 @@ elsewhere each run of the program is a job. --and makes a rule of the same name 
 writes nothing if the file has a mistake.`,
 		DisableFlagsInUseLine: true,
 		Args: func(c *cobra.Command, args []string) error {
-			if from[0] == "" {
+			if from == "" {
 				return app.Usage(c.CommandPath()+" takes --from CALL", "usage: "+c.UseLine())
 			}
 			return app.NoArguments(c, args)
 		},
-		RunE: func(*cobra.Command, []string) error { return runAdd(a, from[:], agreed) },
+		RunE: func(*cobra.Command, []string) error {
+			return runAdd(a, []string{from, and}, agreed)
+		},
 	}
 	app.JSONFlag(c, &agreed.JSON, "shimctl.rule.add/1")
 	agreed.AddFlags(c)
-	c.Flags().StringVar(&from[0], "from", "", "make a rule from `CALL`, a number")
-	c.Flags().StringVar(&from[1], "and", "", "make one more from `CALL`, of the same name")
+	c.Flags().StringVar(&from, "from", "", "make a rule from `CALL`, a number")
+	c.Flags().StringVar(&and, "and", "", "make one more from `CALL`, of the same name")
 	return c
 }
 
