@@ -145,7 +145,7 @@ func (l *Ledger) scrub() error {
 func (l *Ledger) insist(try func() error) error {
 	deadline := time.Now().Add(scrubTime)
 	for {
-		err := l.withLock(try)
+		err := l.withLock(callsTimeout, try)
 		if !IsLocked(err) || time.Now().After(deadline) {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -99,7 +100,7 @@ func open(path, mode string) (*Ledger, error) {
 		err = l.prepare(false)
 	}
 	if err != nil { // or another process is just creating it
-		err = l.withLock(func() error { return l.prepareLocked(path) })
+		err = l.withLock(callsTimeout, func() error { return l.prepareLocked(path) })
 	}
 	if IsLocked(err) { // by many calls; the first has made it
 		err = l.prepare(false)
@@ -252,11 +253,10 @@ func lastIDs(tx *sql.Tx) map[string]int64 {
 	return last
 }
 
-// withLock calls try with the file lock, for which it waits at most callsTimeout. Meanwhile no other call
-// writes.
-func (l *Ledger) withLock(try func() error) error {
+// withLock calls try with the file lock, for which it waits so long at most. Meanwhile no other call writes.
+func (l *Ledger) withLock(wait time.Duration, try func() error) error {
 	return retry(func() (err error, again bool) {
-		release, ok := l.lock.take(callsTimeout)
+		release, ok := l.lock.take(wait)
 		if !ok {
 			return errBusy, false
 		}
@@ -268,7 +268,7 @@ func (l *Ledger) withLock(try func() error) error {
 
 // write runs f in one immediate transaction, with the file lock.
 func (l *Ledger) write(f func(*sql.Tx) error) error {
-	return l.withLock(func() error { return l.transact(f) })
+	return l.withLock(callsTimeout, func() error { return l.transact(f) })
 }
 
 // writeIfFree does the same only if no other process has the ledger: it does not wait.

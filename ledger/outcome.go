@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -124,15 +125,19 @@ type Ending struct {
 	Outcome       Outcome // of the latest turn, without the model's texts
 }
 
-// Finish implements Book. If the ledger cannot be written, it keeps the outcome in the spool for the
-// next process that writes.
+// endTimeout is how long an outcome waits for other calls: many that end at once must not keep those waiting
+// that start.
+const endTimeout = 200 * time.Millisecond
+
+// Finish implements Book. If the ledger is not free in time, or cannot be written, it keeps the outcome in the
+// spool for the next process that writes.
 func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	e := l.Ending(t, o, later)
-	write := l.write
+	wait := endTimeout
 	if t.ID == 0 { // it has waited for the ledger before
-		write = l.writeIfFree
+		wait = 0
 	}
-	err := write(e.record)
+	err := l.withLock(wait, func() error { return l.transact(e.record) })
 	if err == nil {
 		return nil
 	}
@@ -302,7 +307,7 @@ func (l *Ledger) settleSome() (removed int, err error) {
 	if len(l.spool.list()) == 0 {
 		return 0, nil
 	}
-	err = l.withLock(func() error {
+	err = l.withLock(callsTimeout, func() error {
 		paths := l.spool.list()
 		if err := l.transact(func(tx *sql.Tx) error { return l.settle(tx, paths) }); err != nil {
 			return err

@@ -59,6 +59,31 @@ func TestAnOutcomeThatCameTooLate(t *testing.T) {
 	wantCount(t, l, 2, newestTurns)
 }
 
+// Of a call that ends and one that starts, the one that ends gives way.
+func TestAnEndGivesWayToAStart(t *testing.T) {
+	l, path := newLedger(t)
+	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
+	starting, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer starting.Close()
+	release, ok := l.lock.take(0)
+	if !ok {
+		t.Fatal("the ledger is in use")
+	}
+	var starts errgroup.Group
+	starts.Go(func() error {
+		_, _, err := Begin(starting, testCall(starting, "Another job.", 2000))
+		return err
+	})
+	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
+	release()
+	if err := starts.Wait(); err != nil || len(l.spool.list()) != 1 {
+		t.Errorf("%v, %d in the spool", err, len(l.spool.list()))
+	}
+}
+
 // Whoever records an outcome can die before he has taken it away.
 func TestAnOutcomeIsRecordedOnce(t *testing.T) {
 	l, path := newLedger(t)

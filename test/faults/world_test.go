@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -242,7 +241,7 @@ func (w *world) sound(unended int) {
 	}
 	// On a busy machine the ledger can need longer than a call waits for it.
 	faults, _ := os.ReadFile(w.state("shim.log"))
-	slow := bytes.Count(faults, []byte("the ledger took too long"))
+	slow := len(regexp.MustCompile("the ledger took too long|record call: database is locked").FindAll(faults, -1))
 	if passed := len(w.runs()) - managed; passed > min(slow, crowd/8) {
 		w.lose("%d calls were passed through: %s", passed,
 			regexp.MustCompile(`.*"level":"error".*`).FindAll(faults, 3))
