@@ -146,6 +146,22 @@ func TestRooms(t *testing.T) {
 	}
 }
 
+// The engine is linked into the helper alone: it would make every other program start more slowly.
+func TestWhoLinksTheEngine(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`,
+		"reprise/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		helper := fields[0] == "reprise/cmd/reprise-store" || strings.HasPrefix(fields[0], "reprise/test/")
+		if !helper && slices.Contains(fields[1:], "reprise/fleet/s3") {
+			t.Errorf("%s links the engine", fields[0])
+		}
+	}
+}
+
 // Of what serves shimctl alone, a room below internal/ctl knows only the rooms that are named here.
 func TestRoomsOfShimctl(t *testing.T) {
 	rooms := map[string][]string{

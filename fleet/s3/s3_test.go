@@ -8,9 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -221,20 +219,5 @@ func TestNoCredentials(t *testing.T) {
 	}
 	if len(*keys) != 0 {
 		t.Error("requests of", *keys)
-	}
-}
-
-// The engine is linked into the helper alone: it would make every other program start more slowly.
-func TestWhoLinksTheEngine(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "reprise/...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line)
-		helper := fields[0] == "reprise/cmd/reprise-store" || strings.HasPrefix(fields[0], "reprise/test/")
-		if !helper && slices.Contains(fields[1:], "reprise/fleet/s3") {
-			t.Errorf("%s links the engine", fields[0])
-		}
 	}
 }
