@@ -155,7 +155,8 @@ func TestWhoLinksTheEngine(t *testing.T) {
 	}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		helper := fields[0] == "reprise/cmd/reprise-store" || strings.HasPrefix(fields[0], "reprise/test/")
+		helper := fields[0] == "reprise/cmd/reprise-store" ||
+			strings.HasPrefix(fields[0], "reprise/test/")
 		if !helper && slices.Contains(fields[1:], "reprise/fleet/s3") {
 			t.Errorf("%s links the engine", fields[0])
 		}
