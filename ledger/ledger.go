@@ -271,6 +271,15 @@ func (l *Ledger) write(f func(*sql.Tx) error) error {
 	return l.withLock(callsTimeout, func() error { return l.transact(f) })
 }
 
+// endTimeout is how long an outcome waits for other calls: many that end at once must not keep those waiting
+// that start.
+const endTimeout = 200 * time.Millisecond
+
+// writeAtEnd does the same for an outcome.
+func (l *Ledger) writeAtEnd(f func(*sql.Tx) error) error {
+	return l.withLock(endTimeout, func() error { return l.transact(f) })
+}
+
 // writeIfFree does the same only if no other process has the ledger: it does not wait.
 func (l *Ledger) writeIfFree(f func(*sql.Tx) error) error {
 	release, ok := l.lock.take(0)

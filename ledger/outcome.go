@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -125,19 +124,15 @@ type Ending struct {
 	Outcome       Outcome // of the latest turn, without the model's texts
 }
 
-// endTimeout is how long an outcome waits for other calls: many that end at once must not keep those waiting
-// that start.
-const endTimeout = 200 * time.Millisecond
-
 // Finish implements Book. If the ledger is not free in time, or cannot be written, it keeps the outcome in the
 // spool for the next process that writes.
 func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	e := l.Ending(t, o, later)
-	wait := endTimeout
+	write := l.writeAtEnd
 	if t.ID == 0 { // it has waited for the ledger before
-		wait = 0
+		write = l.writeIfFree
 	}
-	err := l.withLock(wait, func() error { return l.transact(e.record) })
+	err := write(e.record)
 	if err == nil {
 		return nil
 	}
