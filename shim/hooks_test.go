@@ -87,6 +87,9 @@ func TestHooks(t *testing.T) {
 		{name: "--plugin-dir of several", call: "claude -p --plugin-dir HOME/all", files: map[string]string{"HOME/all/a/hooks/hooks.json": start}, want: fresh},
 		{name: "--plugin-dir that is empty", call: "claude -p --plugin-dir nowhere", want: anyHook},
 		{name: "--plugin-url", call: "claude -p --plugin-url http://127.0.0.1/p.zip", want: anyHook},
+		{name: "plugins of a variable", call: "claude -p", environ: []string{"CLAUDE_CODE_PLUGIN_DIRS=HOME/p"}, want: anyHook},
+		{name: "plugins of a variable in the settings", call: "claude -p", files: map[string]string{".claude/settings.json": `{"env": {"CLAUDE_CODE_PLUGIN_DIRS": "/p"}}`}, want: anyHook},
+		{name: "an empty variable", call: "claude -p", environ: []string{"CLAUDE_CODE_PLUGIN_DIRS="}},
 		{name: "a skill that is a plugin", call: "claude -p", files: map[string]string{"HOME/.claude/skills/s/hooks/hooks.json": start}, want: fresh},
 		{name: "an agent", call: "claude -p --agent a", files: map[string]string{".claude/agents/a.md": "---\nhooks:\n  SessionStart:\n    - matcher: startup\n---\n"}, want: fresh},
 		{name: "an agent that is not used", call: "claude -p", files: map[string]string{".claude/agents/a.md": "---\nhooks:\n  SessionStart: []\n---\n"}},
@@ -151,6 +154,8 @@ func TestHooks(t *testing.T) {
 
 		{name: "droid, a plugin's own directory", call: "droid exec", files: map[string]string{"HOME/.factory/settings.json": enabled, "HOME/.factory/plugins/cache/acme/guard/1/.factory-plugin/plugin.json": "{}",
 			"HOME/.factory/plugins/cache/acme/guard/1/hooks.json": start}, want: fresh},
+		{name: "droid, an organization", call: "droid exec", files: map[string]string{"HOME/.factory/cache/org-managed-settings.json": start}, want: fresh},
+		{name: "droid, an organization's other file", call: "droid exec", environ: []string{"FACTORY_ORG_MANAGED_SETTINGS_LOCAL_PATH=HOME/o.json"}, files: map[string]string{"HOME/o.json": prompt}, want: wholePrompt},
 
 		{name: "opencode, code", call: "opencode run", files: map[string]string{".opencode/plugin/a.ts": ""}, want: anyHook},
 		{name: "opencode, the user's", call: "opencode run", files: map[string]string{"HOME/.config/opencode/plugins/a.js": ""}, want: anyHook},

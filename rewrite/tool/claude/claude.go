@@ -43,8 +43,9 @@ var descriptor = rewrite.Descriptor{
 	Hooks: rewrite.Hooks{
 		Prompt:  []string{"UserPromptSubmit", "UserPromptExpansion"},
 		Start:   []string{"SessionStart", "Setup"},
-		Sources: []string{"startup", "resume", "fork"}, Code: []string{"modules"},
-		Off: "disableAllHooks", Plugins: "enabledPlugins",
+		Sources: []string{"startup", "resume", "fork"},
+		Code:    append([]string{"modules"}, elsewhere...),
+		Off:     "disableAllHooks", Plugins: "enabledPlugins",
 	},
 
 	Home:     home,
@@ -176,6 +177,11 @@ func (c claude) Parse(in rewrite.Input) rewrite.CommandLine {
 		call.SettingsFiles = settingsFiles(call, in.Env)
 		call.Watched = watched(call.Home, p)
 		call.HookFiles = hookFiles(&call, p)
+		for _, name := range elsewhere {
+			if in.Env(name) != "" {
+				call.CannotReadHooks()
+			}
+		}
 	}
 	return call
 }
@@ -306,6 +312,11 @@ func skipsSettings(c *rewrite.CommandLine, sources string) func(path string) boo
 		return strings.HasSuffix(path, "/.claude.json") || path == credentialsFile(c.Home)
 	}
 }
+
+// elsewhere are variables that have claude read plugins or the user's settings from other places
+// (2.1.332). A settings file can set them too.
+var elsewhere = []string{"CLAUDE_CODE_PLUGIN_DIRS", "CLAUDE_CODE_PLUGIN_CACHE_DIR",
+	"CLAUDE_CODE_USE_COWORK_PLUGINS"}
 
 // hooks notes the hooks of the call.
 func hooks(c *rewrite.CommandLine, s rewrite.HostEnv) {

@@ -107,7 +107,7 @@ func (d droid) Parse(in rewrite.Input) rewrite.CommandLine {
 			call.Home + "/settings.local.json", ".factory/settings.json",
 			".factory/settings.local.json"}
 		call.Watched = watched(call.Home)
-		call.HookFiles = hookFiles(call)
+		call.HookFiles = hookFiles(call, in.Env("FACTORY_ORG_MANAGED_SETTINGS_LOCAL_PATH"))
 	}
 	return call
 }
@@ -155,9 +155,15 @@ func watched(home string) []rewrite.Watch {
 			"^/CLAUDE.md"))
 }
 
-// hookFiles returns the files that can have hooks, beside the settings files.
-func hookFiles(c rewrite.CommandLine) []rewrite.Watch {
-	paths := []string{"^/.factory/settings.json", "^/.factory/settings.local.json"}
+// hookFiles returns the files that can have hooks, beside the settings files. An organization's
+// are a copy (0.225.2), or the file that a variable names.
+func hookFiles(c rewrite.CommandLine, organization string) []rewrite.Watch {
+	paths := []string{"^/.factory/settings.json", "^/.factory/settings.local.json",
+		"~/org-managed-settings.json", "~/org-managed-settings.cache.json",
+		"~/cache/org-managed-settings.json"}
+	if organization != "" {
+		paths = append(paths, organization)
+	}
 	for _, dir := range []string{"~/", "^/.factory/"} {
 		paths = append(paths, dir+"hooks.json", dir+"hooks/hooks.json")
 		for _, file := range []string{"hooks/hooks.json", "hooks.json",
