@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -52,7 +53,7 @@ type Continuity struct {
 
 // old reports whether the session was sent the line.
 func (c *Continuity) old(l *promptLine) bool {
-	return c.Has[l.block] || l.index < c.known[l.block] || c.has(l.at)
+	return c.Has[l.block] || c.kept(l) || c.has(l.at)
 }
 
 // introduces reports whether a line is only a name over a conversation with a first turn that has
@@ -82,7 +83,7 @@ func Compare(sent Sent, p *Prompt) Continuity {
 		if cut, at := p.cutAt(sent.RootFirst); cut != nil {
 			c := compareMatched(sent, cut, cut.match(sent.Base), movedTurn{})
 			c.Has = slices.Delete(c.Has, at+1, at+2) // the block as it is was not sent
-			c.known = slices.Delete(c.known, at+1, at+2)
+			c.grown = slices.Delete(c.grown, at+1, at+2)
 			return c
 		}
 	}
@@ -289,10 +290,15 @@ type matched struct {
 	// Has reports for each block of the prompt whether the base has it, in this order: a block that
 	// moved counts as new.
 	Has      []bool
-	known    []int // by block: how many lines of a grown block were there before
-	retained int   // in any order
-	whole    bool  // all of the base, in order
-	filled   bool  // a place of the base that said that it was empty has a text
+	grown    []lineRange // by block: the new lines of one that has all lines of the base's block
+	retained int         // in any order
+	whole    bool        // all of the base, in order
+	filled   bool        // a place of the base that said that it was empty has a text
+}
+
+// kept reports whether a line of a grown block was there before.
+func (m matched) kept(l *promptLine) bool {
+	return m.grown[l.block].to > 0 && !m.grown[l.block].has(l.index)
 }
 
 // match finds base in the prompt's blocks. If base occurs whole and in order, Has marks the places;
@@ -312,7 +318,7 @@ func (p *Prompt) match(base Footprint) matched {
 	}
 	at := p.places(base.Blocks[alike:], alike)
 	m = matched{Has: append(slices.Repeat([]bool{true}, alike), longestAscending(at)...),
-		known: make([]int, len(p.blocks)), retained: alike}
+		grown: make([]lineRange, len(p.blocks)), retained: alike}
 	for _, j := range at {
 		if j > 0 {
 			m.retained++
@@ -322,9 +328,9 @@ func (p *Prompt) match(base Footprint) matched {
 }
 
 // inOrder looks for all blocks of base in the prompt, in their order. With grow, a base block also
-// matches the beginning of a block that has more lines now.
+// matches a block that has more lines now.
 func (p *Prompt) inOrder(base Footprint, grow bool) matched {
-	m := matched{Has: make([]bool, len(p.blocks)), known: make([]int, len(p.blocks))}
+	m := matched{Has: make([]bool, len(p.blocks)), grown: make([]lineRange, len(p.blocks))}
 	last := -1 // the last block that matched
 	for i := range p.blocks {
 		j := m.retained
@@ -334,18 +340,19 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 		switch b, before := &p.blocks[i], base.Blocks[j]; {
 		case b.digest == before:
 			m.Has[i] = true
-		case grow && base.Lines != nil && p.grew(b, before, base.Lines[j]): // a root has no lines
-			m.known[i] = base.Lines[j]
-		case grow && base.Lines != nil && p.answersCue(b, before, base.Lines[j]):
-			m.known[i] = base.Lines[j] - 1
-		case !grow || last != i-1:
+		case !grow:
 			continue
 		default:
-			known, ok := p.fills(b, before)
+			added, ok := p.grew(i, before, base.lines(j))
+			ok = ok && (added.from > 0 || j >= base.Opening)
+			if !ok && last == i-1 {
+				added, ok = p.fills(b, before)
+				m.filled = m.filled || ok
+			}
 			if !ok {
 				continue
 			}
-			m.known[i], m.filled = known, true
+			m.grown[i] = added
 		}
 		last, m.retained = i, j+1
 	}
@@ -371,10 +378,52 @@ func (b *block) firstLines(n int) string {
 	return b.text
 }
 
-// grew reports whether a block begins with all lines of an earlier one.
-func (p *Prompt) grew(b *block, before Digest, lines int) bool {
-	text := b.firstLines(lines)
-	return text != "" && len(text) < len(b.text) && p.normalDigest(text) == before
+// grew returns the lines that a block has beside all lines of an earlier one, in one place.
+func (p *Prompt) grew(i int, before Digest, lines int) (added lineRange, ok bool) {
+	b := &p.blocks[i]
+	all := b.lines()
+	if lines == 0 || lines > all {
+		return lineRange{}, false
+	}
+	at, ok := lines, lines < all && p.normalDigest(b.firstLines(lines)) == before
+	if !ok && p.answersCue(b, before, lines) {
+		return lineRange{lines - 1, all}, true
+	}
+	if !ok {
+		at, ok = p.gaps(i, lines)[before]
+	}
+	return lineRange{at, at + all - lines}, ok
+}
+
+// The bytes of a prompt that are digested at most to find the lines that were added in the midst of
+// a block, and those of one block.
+const (
+	gapBytes      = 4 << 20
+	blockGapBytes = 256 << 10
+)
+
+// gaps returns where lines in a row begin that a block without code can be without, so that a
+// number of lines is left, by the digest of these.
+func (p *Prompt) gaps(i, left int) map[Digest]int {
+	b := &p.blocks[i]
+	id := [2]int{i, left}
+	found, known := p.gapped[id]
+	bytes := left * len(b.text)
+	if known || left >= b.lines() || bytes > min(blockGapBytes, p.gapBytes) {
+		return found
+	}
+	p.gapBytes -= bytes
+	found = make(map[Digest]int, left)
+	lines := strings.Split(normal(b.text), "\n")
+	if slices.ContainsFunc(lines, func(l string) bool { return opensFence(l) != "" }) {
+		left = 0 // each line of a code counts
+	}
+	for at := range left {
+		rest := slices.Concat(lines[:at], lines[at+len(lines)-left:])
+		found[p.digest(strings.Join(rest, "\n"))] = at
+	}
+	p.gapped[id] = found
+	return found
 }
 
 // answersCue reports whether a block begins with all lines of an earlier one that ended with a name
@@ -393,9 +442,8 @@ var emptySlots = []string{"(none)", "(none yet)", "none", "None", "None.", "none
 	"(ninguno)"}
 
 // fills reports whether a block has a text in the place of one that said that it was empty, alone
-// or below the same line or behind the same name. lines is how many of the block's lines were there
-// before.
-func (p *Prompt) fills(b *block, before Digest) (lines int, ok bool) {
+// or below the same line or behind the same name. It returns the lines that are new.
+func (p *Prompt) fills(b *block, before Digest) (added lineRange, ok bool) {
 	first, _, several := strings.Cut(b.text, "\n")
 	prefixes := []string{""}
 	if several {
@@ -407,11 +455,11 @@ func (p *Prompt) fills(b *block, before Digest) (lines int, ok bool) {
 	for _, prefix := range prefixes {
 		for _, slot := range emptySlots {
 			if p.digest(normal(prefix+slot)) == before {
-				return strings.Count(prefix, "\n"), true
+				return lineRange{strings.Count(prefix, "\n"), math.MaxInt}, true
 			}
 		}
 	}
-	return 0, false
+	return lineRange{}, false
 }
 
 // places returns for each block from one on the place in base, counted from 1, and 0 for a new one.
@@ -469,7 +517,7 @@ func (p *Prompt) sameOpening(base Footprint, m matched) bool {
 		return false
 	}
 	for i := range base.Opening {
-		if p.blocks[i].digest != base.Blocks[i] && m.known[i] == 0 {
+		if p.blocks[i].digest != base.Blocks[i] && m.grown[i].from == 0 {
 			return false
 		}
 	}

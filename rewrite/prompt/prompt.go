@@ -94,11 +94,21 @@ type Prompt struct {
 	firstLines []Digest // of the first lines that are not blank
 	lineStarts []int    // where these lines start
 
-	digest  func(string) Digest
-	marks   []WordDigest      // by LineDigests
-	normals map[string]Digest // by normalDigest
-	logs    map[int]bool      // by isLog
-	cuts    map[int]*Prompt   // by cutAt: by the place where the line starts
+	digest   func(string) Digest
+	marks    []WordDigest              // by LineDigests
+	normals  map[string]Digest         // by normalDigest
+	logs     map[int]bool              // by isLog
+	cuts     map[int]*Prompt           // by cutAt: by the place where the line starts
+	gapped   map[[2]int]map[Digest]int // by gaps: by block and number of lines
+	gapBytes int                       // how many bytes gaps can still digest
+}
+
+// lines returns how many lines block j has, 0 if that is not known.
+func (f *Footprint) lines(j int) int {
+	if f.Lines == nil { // a root has none
+		return 0
+	}
+	return f.Lines[j]
 }
 
 // A Footprint is the ledger's record of a prompt.
@@ -131,7 +141,8 @@ func New(text string, key Key) *Prompt {
 
 func newPrompt(text string, blocks []block, digest func(string) Digest) *Prompt {
 	p := &Prompt{Text: text, blocks: blocks, digest: digest, normals: map[string]Digest{},
-		logs: map[int]bool{}, cuts: map[int]*Prompt{}}
+		logs: map[int]bool{}, cuts: map[int]*Prompt{},
+		gapped: map[[2]int]map[Digest]int{}, gapBytes: gapBytes}
 	p.first, p.next = make(map[Digest]int, len(blocks)), make([]int, len(blocks))
 	for i, b := range slices.Backward(blocks) {
 		next, ok := p.first[b.digest]

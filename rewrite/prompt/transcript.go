@@ -123,7 +123,7 @@ func (h *history) isAnswer(i int) bool {
 func (p *Prompt) newLines(m matched) (indexes []int) {
 	for block, had := range m.Has {
 		for i := p.starts[block]; !had && i < p.starts[block+1]; i++ {
-			if p.lines[i].index >= m.known[block] {
+			if !m.kept(&p.lines[i]) {
 				indexes = append(indexes, i)
 			}
 		}
