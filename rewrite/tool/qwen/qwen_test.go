@@ -295,6 +295,20 @@ func TestQwenLeavesModelsOut(t *testing.T) {
 	}
 }
 
+// A result of stream-json has no models: a run without an answer and without tokens has no total.
+func TestQwenLeavesTotalOut(t *testing.T) {
+	const answer = `{"type":"assistant","message":{"content":[{"type":"text","text":"ok"}]}}` + "\n"
+	const result = `{"type":"result","usage":{"input_tokens":9,"total_tokens":9}}`
+	const none = `{"type":"result","usage":{"input_tokens":0`
+	for shown, want := range map[string]string{"": none + "}}\n",
+		answer: answer + none + `,"total_tokens":0}}` + "\n"} {
+		if out, _, _ := playQwen(rewrite.StreamJSON, rewrite.Plan{Resume: tooltest.SomeID},
+			`{"usage\tinput_tokens":9,"usage\ttotal_tokens":9}`, shown+result+"\n"); out != want {
+			t.Errorf("shown as %s, not %s", out, want)
+		}
+	}
+}
+
 // Two messages of one request's answer have the same figures, which count once.
 func TestQwenSplitAnswer(t *testing.T) {
 	const message = `{"type":"assistant","message":{"content":[{"type":"text","text":"ok"}],"usage":{"input_tokens":9,"output_tokens":6}}}` + "\n"

@@ -162,18 +162,20 @@ func (s *stream) ownFigures(result []byte) []byte {
 		result = base.SubtractTotals(result, numbers, s.Previous,
 			map[string]int64{"usage\tinput_tokens": s.sent})
 		numbers = jsonline.Numbers(result)
-		result = withoutUnused(result, numbers, s.Previous)
+		result = s.withoutUnused(result, numbers)
 	}
 	s.learnUsage(numbers)
 	return result
 }
 
 // withoutUnused returns a result without the models of earlier runs. If no model is left, as for a
-// prompt that a hook blocked, a call of its own has no total and no pace either (0.24.4).
-func withoutUnused(result []byte, numbers []jsonline.Numeral, earlier rewrite.Totals) []byte {
-	own := base.WithoutUnused(result, numbers, earlier, "stats\tmodels")
+// prompt that a hook blocked, a call of its own has no total and no pace either (0.24.4). A result
+// of stream-json has no models.
+func (s *stream) withoutUnused(result []byte, numbers []jsonline.Numeral) []byte {
+	own := base.WithoutUnused(result, numbers, s.Previous, "stats\tmodels")
 	stats := jsonline.Member(string(own), "stats")
-	if len(own) == len(result) || jsonline.Member(stats, "models") != "{}" {
+	if stats == "" && s.State.Content ||
+		stats != "" && (len(own) == len(result) || jsonline.Member(stats, "models") != "{}") {
 		return own
 	}
 	pace := `,"generation":` + jsonline.Member(stats, "generation")
