@@ -67,7 +67,7 @@ var (
 	whole = pattern(`\$\{[1@]:?\+"\$@"\}|\$\{@(:?-|:1)\}`)
 	// positions are the expressions that a script gets a certain argument or their number with: $1 and $#, a part of $@, an element of an array,
 	// and the variable that a loop without work leaves at the last argument. BASH_SOURCE and its like are no arguments.
-	positions = pattern(`(^|[^\\])\$([1-9#]|\{[1-9]|\{#[}@*]|\{!#|\{[@*][^}]|[@*]\[|\{?[a-z_]\w*\[-?[0-9]|\{[a-z_]\w*\[[@*]\]:|\{?BASH_ARG)` +
+	positions = pattern(`\beval\s[^\n]*\\\$[1-9#{]|(^|[^\\])\$([1-9#]|\{[1-9]|\{#[}@*]|\{!#|\{[@*][^}]|[@*]\[|\{?[a-z_]\w*\[-?[0-9]|\{[a-z_]\w*\[[@*]\]:|\{?BASH_ARG)` +
 		`|\b(shift|getopts?|zparseopts|argparse|ARGC)\b|\bcount \$argv|\bcontains\s+(-i|--index)\b|(^|[^.\w])argv\[|\bunset\s[^\n;]*\w\[` +
 		`|\b(match|test|\[)\s[^\n;]*"\$argv"|\bfor\s+\w+\s+in\s+\$argv\b(?s:.*)\bset\s+(-\w+\s+)*\w+\s+\$\w+\s*(;|\n)` +
 		`|\bfor\s+\w+(\s+in\s+"?\$@"?)?\s*(;|\n)\s*do\s+(:|true)\s*(;|\n)\s*done\b`)

@@ -59,6 +59,8 @@ case "$*" in "-p "*) date;; esac` + all: true,
 [[ "$*" == -p* ]] && date` + all: true,
 		`#!/bin/bash
 [[ $* =~ ^-p ]] && date` + all: true,
+		`#!/bin/bash
+eval first=\$1` + all: true,
 		`#!/usr/bin/env python3
 if sys.argv[1] == '-p': log()` + run: true,
 		`#!/usr/bin/python3
