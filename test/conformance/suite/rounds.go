@@ -66,7 +66,11 @@ func (c cli) rounds(tool string) (all []scenario) {
 		f.args = slices.Concat(f.args, c.guard.options)
 		three = job(f, "It still fails.", "Still.")
 		for name, g := range c.guard.kinds() {
-			add(name+", "+f.name, strings.Repeat("ran\n", len(three)), g.resumes,
+			proof := strings.Repeat("ran\n", len(three))
+			if g.matcher == "resume" {
+				proof = "" // none of the calls is a resume for the caller
+			}
+			add(name+", "+f.name, proof, g.resumes,
 				c.guard.on(g.event, g.matcher, g.blocks), three)
 		}
 	}
@@ -77,7 +81,7 @@ func (c cli) rounds(tool string) (all []scenario) {
 // the shim resumes.
 type kind struct {
 	event, matcher string
-	blocks         bool
+	blocks         string
 	resumes        string
 }
 
@@ -85,14 +89,19 @@ type kind struct {
 func (g guard) kinds() map[string]kind {
 	all := map[string]kind{}
 	if g.prompt != "" {
-		all["a hook lets prompts pass"] = kind{g.prompt, "", false, "2 resumed"}
-		all["a hook blocks a prompt"] = kind{g.prompt, "", true, cmp.Or(g.blocked, "1 resumed")}
+		all["a hook lets prompts pass"] = kind{g.prompt, "", "", "2 resumed"}
+		all["a hook blocks a prompt"] = kind{g.prompt, "", " blocks",
+			cmp.Or(g.blocked, "1 resumed")}
+		all["a hook blocks a prompt by JSON"] = kind{g.prompt, "", " json", "1 resumed"}
+		all["a hook ends a run by JSON"] = kind{g.prompt, "", " continue",
+			cmp.Or(g.blocked, "1 resumed")}
 	}
 	if g.start != "" {
-		all["a hook at the start"] = kind{g.start, cmp.Or(g.matcher, "startup"), false, "0 resumed"}
+		all["a hook at the start"] = kind{g.start, cmp.Or(g.matcher, "startup"), "", "0 resumed"}
 	}
 	if g.start != "" && (g.text == "" || strings.Contains(g.text, "MATCHER")) {
-		all["a hook at each start"] = kind{g.start, "", false, cmp.Or(g.each, "2 resumed")}
+		all["a hook at each start"] = kind{g.start, "", "", cmp.Or(g.each, "2 resumed")}
+		all["a hook at a resume"] = kind{g.start, "resume", "", "0 resumed"}
 	}
 	return all
 }
@@ -101,15 +110,16 @@ func (g guard) kinds() map[string]kind {
 const noteHook = `input=$(cat); echo ran >>hook.log
 printf '%s\n' "$input" |
 	grep -oE '"[a-zA-Z_]*(event_name|[pP]rompt)": ?"([^"\\]|\\.)*"' >>hook.prompts
-case $1$input in blocks*"Rejection 2"*) ;; blocks*"Rejection 1"*) echo blocked >&2; exit 2 ;; esac
+case $input in *"Rejection 2"*) ;; *"Rejection 1"*) case $1 in
+blocks) echo blocked >&2; exit 2 ;;
+json) echo '{"decision":"block","reason":"blocked"}' ;;
+continue) echo '{"continue":false,"stopReason":"blocked"}' ;;
+esac ;; esac
 `
 
 // on returns a call with a hook.
-func (g guard) on(event, matcher string, blocks bool) (c call) {
-	command := "sh ./note.sh"
-	if blocks {
-		command += " blocks"
-	}
+func (g guard) on(event, matcher, blocks string) (c call) {
+	command := "sh ./note.sh" + blocks
 	text := strings.NewReplacer("EVENT", event, "MATCHER", matcher, "COMMAND", command).Replace(
 		cmp.Or(g.text, `{"hooks":{"EVENT":[{"matcher":"MATCHER","hooks":[`+
 			`{"type":"command","command":"COMMAND"}]}]}}`))
