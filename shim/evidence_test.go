@@ -60,9 +60,9 @@ func TestWork(t *testing.T) {
 		shell         bool
 		wrong, wanted int
 	}{
-		{"no name", "work.json", nil, false, 0, 45},
-		{"no name, by commands", "work.json", nil, true, 0, 44},
-		{"one task round all", "work.json", task, false, 1, 51},
+		{"no name", "work.json", nil, false, 0, 46},
+		{"no name, by commands", "work.json", nil, true, 0, 45},
+		{"one task round all", "work.json", task, false, 1, 52},
 		// Payloads and an optimizer's advice behind the same prompt: nothing that happened tells
 		// them from a loop's next round.
 		{"agents", "agents.json", nil, false, 2, 8},
@@ -70,8 +70,8 @@ func TestWork(t *testing.T) {
 		{"agents, one task round all", "agents.json", task, false, 4, 8},
 		// Written by three who did not know the rules. The task of those in its second third is a whole
 		// exam, an ablation or a desk: no caller would name it so.
-		{"drivers", "drivers.json", nil, false, 0, 129},
-		{"drivers, one task round all", "drivers.json", task, false, 11, 149},
+		{"drivers", "drivers.json", nil, false, 0, 130},
+		{"drivers, one task round all", "drivers.json", task, false, 11, 150},
 		{"attacks", "attacks.json", nil, false, 3, 0},
 		{"attacks, by commands", "attacks.json", nil, true, 2, 0},
 	} {

@@ -715,6 +715,7 @@ func TestVerdict(t *testing.T) {
 		"revises, flow, but a judge":             {reason.Revises, Evidence{Work: true, Flow: 3, Caller: loop}, against("judge"), reason.NewRole},
 		"places replaced, trace":                 {reason.Revises, Evidence{Work: true, Trace: true, Caller: loop}, replaced, ""},
 		"places replaced, answer":                {reason.Revises, Evidence{Work: true, Answer: true, Failure: true, Caller: loop}, replaced, reason.BaseChanged},
+		"places replaced, answer called its own": {reason.Revises, Evidence{Work: true, Answer: true, Caller: loop}, both(replaced, own), ""},
 		"places replaced, no work":               {reason.Revises, Evidence{Trace: true, Caller: loop}, replaced, reason.BaseChanged},
 		"an assignment replaced":                 {reason.Revises, Evidence{Work: true, Trace: true, Caller: loop}, reassigned, reason.BaseChanged},
 		"an assignment of a known task replaced": {reason.Revises, Evidence{Work: true, Trace: true, Caller: loop}, both(reassigned, func(f *Facts) { f.Strong = true }), ""},

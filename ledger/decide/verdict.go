@@ -47,7 +47,8 @@ func (f *Facts) proven(c *ChainFacts) bool {
 			p.Answer && (p.Work || new || e.Log || conversation || caller && (e.Own || p.Failure))
 	case reason.Revises:
 		if c.Continuity.Replaced {
-			return caller && p.Work && p.Trace && !c.Preamble && (f.Strong || !c.Continuity.Reassigned)
+			return f.quotesOwn(c) ||
+				caller && p.Work && p.Trace && !c.Preamble && (f.Strong || !c.Continuity.Reassigned)
 		}
 		return caller && p.Work && (p.Answer || !c.Preamble && (new || e.Log || p.Failure))
 	case reason.Unrelated:
