@@ -79,6 +79,10 @@ var plantedClaudes = []struct {
 	{"an answer on stderr too", []string{"exit=1\ncase $mode",
 		"echo $answer >&2\nexit=1\ncase $mode"}, "text json stream-json"},
 	{"no init", []string{`echo "$init"`, ":"}, "text json stream-json"},
+	{"a resume is refused on stdout", []string{start,
+		`[ -z "$resume" ] || { echo "No conversation found"; exit 0; }` + "\n" + start}, ""},
+	{"a resume says nothing", []string{start, `[ -z "$resume" ] || exit 0` + "\n" + start}, ""},
+	{"a chosen ID is not kept", []string{start, "chosen=\n" + start}, "text json stream-json"},
 	{"a hook blocks a prompt without the rules", []string{"exit=1\ncase $mode", `if ! grep -q "Rule 7" "$FAKE/$n.stdin"; then
 	answer=blocked; result='"subtype":"success","is_error":false,"result":"blocked"'; message='{"model":"<synthetic>","content":[]}'; mode=blocked
 fi
