@@ -48,7 +48,7 @@ install_programs() {
 	fi
 }
 
-# --- what the user asked for ---
+# --- the user's options ---
 
 usage() {
 	cat <<'END'
@@ -235,7 +235,7 @@ enter_repository() {
 	. ./scripts/flags.sh
 }
 
-# --- what it takes to build ---
+# --- requirements of the build ---
 
 without='or build a release elsewhere (go run ./scripts/release -out DIR) and name it with --from'
 
@@ -263,9 +263,10 @@ check_compiler() {
 
 # --- which programs to install ---
 
-# choose_programs leaves in names the shims that are asked for, those that are there, and those of tools on PATH. A shim
-# of a tool that is missing makes it seem installed to programs that look for its name. Without any of them there is a
-# shim for each tool: on the PATH of this script the tools may be missing though shells find them, as with nvm.
+# choose_programs leaves in names the shims that are asked for, the shims that are there, and the
+# shims of tools on PATH. A shim of a tool that is missing makes it seem installed to programs that
+# look for its name. Without any of them there is a shim for each tool: on the PATH of this script
+# the tools can be missing though shells find them, as with nvm.
 choose_programs() {
 	[ "$store" = yes ] || present "$bin/reprise-store" || programs=shimctl
 	chosen=
@@ -294,9 +295,9 @@ on_path() (
 
 # --- the directory, and which files in it are ours ---
 
-# A line of the marker is a name, then the checksum and the size of what was installed under it. There is a
-# line for a new file before the file is in place, so whatever interrupts an installation, the next one knows
-# its own.
+# A line of the marker is a name, then the checksum and the size of the file that was installed
+# under it. There is a line for a new file before the file is in place, so the next installation
+# knows the files of one that was interrupted.
 marker=.reprise
 
 check_bin_dir() {
@@ -327,7 +328,7 @@ check_bin_dir() {
 	}
 }
 
-# sweep removes what installations that were killed have left behind.
+# sweep removes the files that killed installations have left behind.
 sweep() {
 	for old in "$bin/$marker".tmp.*; do
 		kill -0 "${old##*.}" 2>/dev/null || rm -rf -- "$old" 2>/dev/null || :
@@ -337,7 +338,7 @@ sweep() {
 # present reports whether there is anything of that name, be it a dangling link.
 present() { [ -e "$1" ] || [ -L "$1" ]; }
 
-# ours reports whether the file of that name is one that we installed, unchanged.
+# ours reports whether we installed the file of that name, and it is unchanged.
 ours() {
 	[ -f "$bin/$1" ] && ! [ -L "$bin/$1" ] && [ -r "$bin/$marker" ] &&
 		grep -qxF -e "$(line_for "$1" "$bin/$1")" "$bin/$marker"

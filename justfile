@@ -8,7 +8,7 @@ default:
 test:
     go test ./...
 
-# what decides, in seconds
+# the packages that decide, in seconds
 quick:
     go test ./rewrite/... ./ledger ./config ./docs
 
@@ -31,6 +31,6 @@ tool NAME:
 mutants PACKAGE:
     go run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 unleash --invert-logical --invert-loopctrl --timeout-coefficient 100 ./{{PACKAGE}}
 
-# look for an input that breaks what reads prompts and streams
+# look for an input that breaks the readers of prompts and streams
 fuzz NAME time='60s':
     go test "$(dirname "$(grep -rl --include='*_test.go' 'func {{NAME}}(' .)")" -run '^$' -fuzz '^{{NAME}}$' -fuzztime {{time}}

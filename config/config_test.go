@@ -224,7 +224,7 @@ func TestLoad(t *testing.T) {
 	cases := []struct {
 		name, path string
 		want       Config
-		err        string // what the error says; empty: none
+		err        string // the error's text; empty: none
 	}{
 		{"good", good, vibe, ""},
 		{"missing", filepath.Join(dir, "none", "config.toml"), Default(), ""},
@@ -326,8 +326,8 @@ func TestReferenceExample(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever the file holds, it is either a mistake with the zero Config, or a Config
-// whose values are all in range.
+// FuzzParse: any file is either a mistake with the zero Config, or a Config with all values in
+// range.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"", `ttl = "1h"`, "[tool.vibe]\npath = \"/v\"", "[[log]]\n",
 		"a.b.c = [{x=1}]"} {

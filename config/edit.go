@@ -35,7 +35,7 @@ func Set(file, text, home, key string, words []string) (string, error) {
 			" there yourself"})}
 }
 
-// Unset returns the text without a key. One that the text has can be unknown.
+// Unset returns the text without a key. A key that the text has can be unknown.
 func Unset(file, text, home, key string) (string, error) {
 	path := strings.Split(key, ".")
 	d, err := decode(file, text)

@@ -508,8 +508,8 @@ func TestLongest(t *testing.T) {
 	}
 }
 
-// FuzzRules: whatever rules the file holds, a call matches the same way each time, and its names
-// are no longer than a name can be, and are the rule's own or words of the call.
+// FuzzRules: with any rules in the file, a call matches the same way each time, and the names are
+// no longer than a name can be, and are the rule's own or words of the call.
 func FuzzRules(f *testing.F) {
 	for _, rule := range []string{"", "task = \"t\"", "prompt = ['(?m)^Task: (?P<task>.+)$']",
 		"cwd = \"**/x\"\ntool = \"codex\"",

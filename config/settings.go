@@ -197,7 +197,7 @@ func decimal(field *float64, most float64, hint string) value {
 	}, func() string { return number(*field) }}
 }
 
-// path takes an absolute path or one that starts with ~/.
+// path takes an absolute path or a path that starts with ~/.
 func path(field *string, home string) value {
 	return value{form{kind: "string", pattern: "^(/|~/)"}, func(value any) (err error) {
 		*field, err = absolute(value, home)

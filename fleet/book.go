@@ -42,7 +42,7 @@ type Book struct {
 	Place     string                 // a digest that tells the call's directory from all others
 	HasTree   func(tree string) bool // see ledger.RemoteOptions
 	Timeout   time.Duration          // for reading and taking, again if another call was faster
-	Upload    time.Duration          // for a bundle to be brought or kept, with what belongs to it
+	Upload    time.Duration          // for bringing or keeping a bundle, with the entries that belong to it
 }
 
 var _ ledger.Book = (*Book)(nil)

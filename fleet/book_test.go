@@ -19,7 +19,7 @@ import (
 // A fakeStore is the store that machines share in these tests.
 type fakeStore struct {
 	registers map[string]store.Register
-	bundles   map[string]string // what each has packed
+	bundles   map[string]string // the packed session of each
 	writes    int
 	fail      error  // of all verbs
 	before    func() // each swap

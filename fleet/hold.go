@@ -26,7 +26,7 @@ type hold struct {
 	decision decide.Decision
 	from     session     // that the call resumes, as it was
 	lost     atomic.Bool // another call has it now, or that is not known: there is nothing to record in the store
-	mu       sync.Mutex  // of what edit changes
+	mu       sync.Mutex  // guards the fields that edit changes
 }
 
 // holdOf returns a call's hold in a store, nil if it has none, or not any more.

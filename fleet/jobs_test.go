@@ -89,7 +89,7 @@ func TestResetsOfTheFirstTurnReachTheStore(t *testing.T) {
 	}
 }
 
-// Rounds ten minutes apart, whose resumes miss the provider's cache here, begin anew here after two of them.
+// Rounds ten minutes apart begin anew after two resumes that missed the provider's cache.
 func TestAChainsOwnMissesAreKnownInAStore(t *testing.T) {
 	f := newFakeStore()
 	a := f.machine(t, "a")

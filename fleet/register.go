@@ -27,7 +27,7 @@ type register struct {
 	stored   string // the version in the store
 }
 
-// A session is a session of a chain, with what only machines that share it need to know.
+// A session is a session of a chain, with the facts that only machines that share it need.
 type session struct {
 	ledger.Session
 	Bundle       string        `json:"bundle,omitempty"`        // the packed files, "" if the store has none
@@ -100,7 +100,8 @@ func (r *register) hold(number int64, holder, host string, now decide.Millis) {
 	}
 }
 
-// own returns the numbers of the session that a run holds and of the one that this is a copy of, 0 for none.
+// own returns the numbers of the session that a run holds and of the session that it was copied
+// from, 0 for none.
 func (r *register) own(holder string) (number, source int64) {
 	for n := int64(len(r.Sessions)); n > 0 && holder != ""; n-- {
 		s := &r.Sessions[n-1]
@@ -131,8 +132,8 @@ func (r *register) without(before []string) []string {
 	return slices.DeleteFunc(before, func(name string) bool { return slices.Contains(now, name) })
 }
 
-// encode returns the register's content, without what can no longer matter: a run that has such a session finds that
-// it is no longer its own.
+// encode returns the register's content, without sessions that can no longer matter: a run that has
+// such a session finds that it is no longer its own.
 func (r *register) encode(now decide.Millis) []byte {
 	r.Version = registerVersion
 	r.trim(now)

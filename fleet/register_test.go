@@ -103,7 +103,7 @@ func TestTwoVersionsShareAStore(t *testing.T) {
 			if round%2 == 0 { // the newer one has written it
 				text = strings.Replace(text, `{"version":1,`, `{"version":1,"of_tomorrow":[{"a":1}],`, 1)
 				text = strings.ReplaceAll(text, `"native_id":`, `"of_tomorrow":7,"native_id":`)
-			} else { // one that had not all of today's fields
+			} else { // a version without some of today's fields
 				text = strings.ReplaceAll(text, `"place":`, `"no_place":`)
 				text = strings.ReplaceAll(text, `"root":`, `"no_root":`)
 			}

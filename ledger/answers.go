@@ -149,8 +149,8 @@ func shownSessions(answers []givenAnswer) string {
 // longestRun bounds how long before a time a call began that still ran then.
 const longestRun = 24 * 60 * 60 * 1000
 
-// Beside returns how many calls ran at some time between two times in a directory or below it. A call of
-// which no end was recorded counts.
+// Beside returns how many calls ran at some time between two times in a directory or below it. A
+// call without a recorded end counts.
 func (l *Ledger) Beside(dir string, from, to decide.Millis) (n int, err error) {
 	below := strings.TrimSuffix(dir, "/") + "/"
 	err = l.db.QueryRow("SELECT count(*) FROM calls WHERE started >= ? AND started < ? AND (duration IS NULL "+

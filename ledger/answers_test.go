@@ -12,7 +12,7 @@ const (
 	notWritten = "The printer writes its colours even where nobody can see them."
 )
 
-// A project has calls, one after the other, each of which ends well.
+// A project has calls, one after the other, and each ends well.
 type project struct {
 	t *testing.T
 	l *Ledger
@@ -36,7 +36,7 @@ func (j project) call(where, prompt string, now decide.Millis) *Call {
 	return c
 }
 
-// proof returns the evidence that a prompt continues the session of the coder, whose prompt was base 1.
+// proof returns the evidence that a prompt continues the session of the coder, which was sent base 1.
 func (j project) proof(where, more string, now decide.Millis) decide.ChainFacts {
 	j.t.Helper()
 	_, chains, err := Preview(j.l, j.call(where, fmt.Sprintf(base, 1)+"\n\n"+more, now))
@@ -52,7 +52,7 @@ func TestAnswersOfOthers(t *testing.T) {
 	quoted := "The review says:\n\nThe parser still reads one byte past the end of its buffer."
 	named := "Read notes/review_findings.md and do what it asks for."
 	for name, tt := range map[string]struct {
-		before func(j project) // what happens beside the coder's call, from 1000 to 2000
+		before func(j project) // calls beside the coder's, which runs from 1000 to 2000
 		more   string
 		now    decide.Millis
 		want   func(call int64) decide.Evidence

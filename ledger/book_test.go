@@ -11,7 +11,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// Of several sessions, it is the history of the one that the call would go on with that is asked about.
+// Of several sessions, the history is asked about the session that the call would continue.
 func TestAncestorOfTheChosenSession(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
@@ -134,7 +134,7 @@ func TestFilesLeftAreKept(t *testing.T) {
 		run(2000, false, "files 1", "files 1", "files 2")
 		run(3000, true, "files 2", "", "files 3")
 		ticket := run(4000, false, "files 3", "files 3", "")
-		if copies { // until it ends, the copy has what its source had
+		if copies { // until it ends, the copy has the values of its source
 			wantRow(t, "a copy", row(t, l, "sessions", ticket.Session), map[string]any{"left_files": "files 3"})
 		}
 		if err := l.FallBack(ticket, reason.RefusedUnknown); err != nil || ticket.Left != "" {
@@ -143,7 +143,7 @@ func TestFilesLeftAreKept(t *testing.T) {
 	}
 }
 
-// The files that a run leaves are compared with those of the next call, and the names of
+// The files that a run leaves are compared with the files at the next call, and the names of
 // changes are kept.
 func TestPlacesAndChangesAreKept(t *testing.T) {
 	l, _ := newLedger(t)

@@ -9,7 +9,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A request is one whose prompt has so many tokens, of which the cache had some.
+// A request has a prompt of so many tokens, and some of them were in the cache.
 type request struct{ prompt, read int64 }
 
 // callAt makes a call of a named task. Its session holds its first request and the text added until its end.

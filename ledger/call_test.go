@@ -83,7 +83,7 @@ func TestWhatChangesBetweenDecisionAndWrite(t *testing.T) {
 		name    string
 		happens string // SQL, ?1 is the session
 		task    string
-		more    string // what the prompt says besides; otherwise it is another prompt
+		more    string // the new end of the prompt; "": another prompt
 		want    rewrite.Mode
 	}{
 		{"nothing", "SELECT ?1", "", "More.", rewrite.Resume},
@@ -229,8 +229,8 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 		"base": string(encodeDigests(footprint.Blocks)), "base_opening": footprint.Opening, "base_lines": string(encodeLines(footprint.Lines)), "shape": string(encodeShape(footprint.Shape))})
 }
 
-// The things of a session that many runs have touched are bounded, and up to there none is lost, whatever bytes
-// their marks consist of: to SQLite two blobs together are a text, which a NUL can end.
+// The things of a session that many runs have touched are bounded, and up to there none is lost,
+// with any bytes in their marks: to SQLite two blobs together are a text, which a NUL can end.
 func TestThingsAreBounded(t *testing.T) {
 	l, _ := newLedger(t)
 	text := fmt.Sprintf(base, 1)

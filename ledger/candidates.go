@@ -110,7 +110,7 @@ func (l *Ledger) addPast(f *decide.Facts, here func(*decide.ChainFacts) int64) (
 }
 
 // unnamedFacts finds the chains that begin like the call's prompt. No other chain can have been
-// sent the same prompt, or one that this prompt extends.
+// sent the same prompt, or a prompt that this one extends.
 func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 	args := append(c.job(), c.FirstLine())
 	var n counted

@@ -11,7 +11,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// generations makes a session, a copy of it, and a copy of that one, each of which was sent more.
+// generations makes a session, a copy of it, and a copy of the copy; each was sent more.
 func generations(t *testing.T, l *Ledger, call func(l *Ledger, prompt string, now decide.Millis) *Call) {
 	t.Helper()
 	prompt := fmt.Sprintf(base, 1)
@@ -23,8 +23,8 @@ func generations(t *testing.T, l *Ledger, call func(l *Ledger, prompt string, no
 	}
 }
 
-// Of a long job the sessions that others were made of are many: they are read only where the ends do not tell what to go
-// on from.
+// A long job has many sessions that others were copied from: they are read only where the ends of
+// the branches do not tell which session to continue.
 func TestWhichSessionsAreRead(t *testing.T) {
 	inUse := proc.This()
 	tests := []struct {
@@ -185,7 +185,8 @@ func TestAsManyAsAreLookedAt(t *testing.T) {
 	}
 }
 
-// A chain from before ledgers noted with which session a job began: its sessions count from the one that it had.
+// A chain from before ledgers noted with which session a job began: its sessions count from the
+// session that it had.
 func TestSinceOfAnOldChain(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
@@ -211,8 +212,8 @@ func TestNoArmWithoutAChain(t *testing.T) {
 	wantRow(t, "the call", row(t, l, "calls", ticket.ID), map[string]any{"arm": "", "chain_id": nil})
 }
 
-// A transcript whose earlier part has changed, but which shows the session's answer, tells which session is meant: that is
-// read in full.
+// A transcript with a changed beginning that shows the session's answer tells which session is
+// meant: that session is read in full.
 func TestAnEditedTranscriptIsReadInFull(t *testing.T) {
 	l, _ := newLedger(t)
 	opening, answer := fmt.Sprintf(base, 1), "I have written the parser, with a table for its states."

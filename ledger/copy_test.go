@@ -33,7 +33,7 @@ func namedCopyCall(l *Ledger, prompt string, now decide.Millis) *Call {
 	return c
 }
 
-// outcome is that of a run whose session's file has so many bytes.
+// outcome is the outcome of a run with so many bytes in the session's file.
 func outcome(id, file string, size int64, totals rewrite.Totals, now decide.Millis) *Outcome {
 	o := goodOutcome(id, "done by "+file, now)
 	o.File, o.Stamp, o.Seen.Totals = file, decide.Stamp(fmt.Sprint(size)), totals
@@ -291,8 +291,8 @@ func TestReviewersOfOneName(t *testing.T) {
 	}
 }
 
-// A name stays a proof where its calls come one after the other, and what began anew is not
-// gone back to.
+// A name stays a proof where its calls come one after the other, and a job that began anew does not
+// go back to its earlier sessions.
 func TestNameThatIsAProof(t *testing.T) {
 	l, _ := newLedger(t)
 	one := fmt.Sprintf(base, 1)

@@ -7,8 +7,8 @@ import (
 	"reprise/rewrite/prompt"
 )
 
-// A run whose turns are over is recorded while its tool still runs: its session is free at once, and
-// what comes at the end of the run is added once.
+// A run with all turns over is recorded while the tool still runs: the session is free at once,
+// and the facts of the run's end are added once.
 func TestFinishEarly(t *testing.T) {
 	l, _ := newLedger(t)
 	_, ticket := begin(t, l, "first", 1000)
@@ -32,7 +32,7 @@ func TestFinishEarly(t *testing.T) {
 	want["stamp"], want["file"] = "7", "/file"
 	wantRow(t, "after its end", row(t, l, "sessions", ticket.Session), want)
 
-	// What could not be recorded at the end comes from the spool, and only once.
+	// An end that could not be recorded comes from the spool, and only once.
 	third := Turn{Started: 3500, Outcome: *goodOutcome(someID, "The third answer.", 4000)}
 	e := l.Ending(ticket, o, []Turn{third})
 	for range 2 {

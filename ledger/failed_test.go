@@ -70,7 +70,8 @@ func TestAfterAFailure(t *testing.T) {
 	}
 }
 
-// A copy whose shim was killed with its run says no more against its source than any kill, and counts as one.
+// A copy that was killed together with its shim says no more against the source than any kill, and
+// counts as a kill.
 func TestAfterAKilledShim(t *testing.T) {
 	for _, named := range []bool{true, false} {
 		l, _ := newLedger(t)

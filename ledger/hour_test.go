@@ -6,8 +6,8 @@ import (
 	"reprise/ledger/decide"
 )
 
-// hourCall makes a call that can ask for an hour, in a session of 10 000 tokens of which the cache has found, and reports whether it
-// asked.
+// hourCall makes a call that can ask for an hour, in a session of 10 000 tokens with found of them
+// in the cache, and reports whether it asked.
 func hourCall(t *testing.T, l *Ledger, now decide.Millis, task string, found int64, may bool) bool {
 	t.Helper()
 	asked := false
@@ -58,7 +58,8 @@ func TestFirstCallAsksForAnHourLikeOthers(t *testing.T) {
 	}
 }
 
-// A chain does not pay to learn what the chains of its kind have shown: that a resume of their model finds only the beginning.
+// A chain does not pay to learn a fact that the chains of its kind have shown: that a resume of
+// their model finds only the beginning.
 func TestHourIsNotAskedForAgainInVain(t *testing.T) {
 	l, _ := newLedger(t)
 	now := decide.Millis(100 * hour)

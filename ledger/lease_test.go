@@ -84,7 +84,7 @@ func TestLostWithoutASession(t *testing.T) {
 	}
 }
 
-// What is noted too late of a tool does not get into the lease of the next one.
+// A fact of a tool that is noted too late does not get into the lease of the next tool.
 func TestLatePinLeavesAnothersLease(t *testing.T) {
 	l, _ := newLedger(t)
 	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)

@@ -33,7 +33,7 @@ func newLedger(t *testing.T) (*Ledger, string) {
 	return l, path
 }
 
-// checkFirstBlocks: each chain is found by the first line of what its newest session was sent first.
+// checkFirstBlocks: each chain is found by the first line of its newest session's first prompt.
 func checkFirstBlocks(t *testing.T, l *Ledger) {
 	t.Helper()
 	var chain, session int64
@@ -57,8 +57,8 @@ func begin(t *testing.T, l *Ledger, prompt string, now decide.Millis) (decide.De
 	return d, ticket
 }
 
-// foresee returns the decision on a call. It makes sure that it is the same whether all is
-// read of each chain or, as for a call that runs, what a decision needs.
+// foresee returns the decision on a call. It checks that the decision is the same whether each
+// chain is read whole or, as for a call that runs, in part.
 func foresee(t *testing.T, l *Ledger, text string, now decide.Millis) decide.Decision {
 	t.Helper()
 	checkFirstBlocks(t, l)
@@ -125,8 +125,7 @@ func TestOnlyAGoodRunIsResumed(t *testing.T) {
 	}
 }
 
-// What is not of the form of the tool's ids is not resumed, even where it stands in
-// the ledger.
+// An ID of another form than the tool's is not resumed, even if the ledger has it.
 func TestNoIDOfAnotherFormIsResumed(t *testing.T) {
 	for _, id := range []string{"--dangerously-skip-permissions", "../x", someID + "\n", "", someID[1:]} {
 		l, _ := newLedger(t)
@@ -203,7 +202,7 @@ func TestOneResumesAtATime(t *testing.T) {
 }
 
 // beginAtOnce begins 16 calls that each add to a prompt, at 3000, each with the ledger
-// opened for itself, and looks at what is decided, one after the other.
+// opened for itself, and looks at the decisions, one after the other.
 func beginAtOnce(t *testing.T, path, prompt string, newCall func(*Ledger, string, decide.Millis) *Call, look func(decide.Decision, *Ticket)) {
 	t.Helper()
 	var mu sync.Mutex
@@ -477,8 +476,8 @@ func TestManyChains(t *testing.T) {
 	expect(reason.Ambiguous)
 }
 
-// A chain whose prompts begin otherwise cannot be the call's, but can be what somebody
-// wants to see it compared with.
+// A chain with prompts that begin otherwise cannot be the call's, but somebody can want to see the
+// call compared with it.
 func TestOtherBeginnings(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1) + "\n\nDo it."

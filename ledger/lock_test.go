@@ -28,8 +28,8 @@ func TestFileLock(t *testing.T) {
 	wg.Wait()
 }
 
-// A process that keeps the lock is waited for only so long, and not at all by one that does not
-// want to. Whoever has given up does not get the lock later.
+// A process that keeps the lock is waited for only so long, and not at all by a process that does
+// not want to. A process that has given up does not get the lock later.
 func TestFileLockIsKept(t *testing.T) {
 	l := fileLock{filepath.Join(t.TempDir(), "lock")}
 	release, ok := l.take(0)

@@ -282,8 +282,8 @@ func (o *Outcome) sessionState() (state decide.State, why reason.Code) {
 	return state, s.Outside
 }
 
-// Settle records the outcomes in the spool. One that cannot be recorded although the ledger can be
-// written is dropped, so that the others are recorded.
+// Settle records the outcomes in the spool. An outcome that cannot be recorded although the ledger
+// can be written is dropped, so that the others are recorded.
 func (l *Ledger) Settle() error {
 	for {
 		settled, err := l.settleSome()

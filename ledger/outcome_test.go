@@ -10,8 +10,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// What becomes of a session by how its run ended. One that was stopped by its caller's limit of turns can be gone on with,
-// if nothing else is wrong.
+// The state of a session by how its run ended. A run that was stopped by its caller's limit of
+// turns can be continued, if nothing else is wrong.
 func TestWhatBecomesOfASession(t *testing.T) {
 	stopped := func(change func(*Outcome)) *Outcome {
 		o := goodOutcome(someID, "", 2000)
@@ -52,7 +52,7 @@ func TestWhatBecomesOfASession(t *testing.T) {
 	}
 }
 
-// Only what a good run is known to have used is compared.
+// Only tokens that a good run is known to have used are compared.
 func TestWhatIsCompared(t *testing.T) {
 	for _, tt := range []struct {
 		exit  int
@@ -70,7 +70,7 @@ func TestWhatIsCompared(t *testing.T) {
 	}
 }
 
-// A session knows what it was sent last, as far as its newest prompt tells, and the forms of all its answers.
+// A session knows its last prompt, as far as its newest prompt tells, and the forms of all its answers.
 func TestWhatASessionWasSent(t *testing.T) {
 	l, _ := newLedger(t)
 	var said []byte
@@ -89,7 +89,8 @@ func TestWhatASessionWasSent(t *testing.T) {
 	}
 }
 
-// A copy that fails counts as an error of what it was made of, which is not gone on from for ever. A good one does not.
+// A copy that fails counts as an error of its source, so a source with many such copies is not
+// resumed. A good copy does not count.
 func TestErrorsOfCopies(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)

@@ -78,7 +78,7 @@ func TestPassedIsBounded(t *testing.T) {
 	}
 }
 
-// Calls at once lose nothing of each other; what is no line is skipped.
+// Calls at once lose nothing of each other; text that is no line is skipped.
 func TestPassedAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	if err := os.WriteFile(path+passthroughSuffix, []byte("{\"Tool\":\"cla\nnonsense\n{}\n"), 0o600); err != nil {

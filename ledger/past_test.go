@@ -34,7 +34,8 @@ func playFor(t *testing.T, l *Ledger, now decide.Millis, tokens int64, change fu
 	return d
 }
 
-// A chain starts from what another one of its rule, tool, version, model and settings has learned.
+// A chain starts with the costs that another one of the same rule, tool, version, model and
+// settings has learned.
 func TestChainsLearnFromOthers(t *testing.T) {
 	l, _ := newLedger(t)
 	now := decide.Millis(100 * hour)

@@ -16,7 +16,7 @@ func TestNoProgress(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		added   []string // to the prompt, round by round
-		trees   []string // what the directory holds at the start of each round
+		trees   []string // the directory's files at the start of each round
 		fresh   []int    // rounds that are fresh because of it
 		lookups int
 		reads   bool // the runs change no file

@@ -21,7 +21,7 @@ import (
 
 var propertyKey = prompt.Key("a key for tests")
 
-// A piece is what stands between two blank lines of a generated prompt.
+// A piece is the text between two blank lines of a generated prompt.
 type piece struct {
 	text string
 	said bool // it belongs to a turn of the assistant
@@ -31,8 +31,7 @@ type piece struct {
 	head int  // length of the name over a turn that it starts with
 }
 
-// A job is a session as the generator knows it: what it was sent last and what it
-// answered then.
+// A job is a session as the generator knows it: its last prompt and the answer.
 type job struct {
 	sent       []piece
 	answer     []piece // the turn as a transcript shows it
@@ -149,7 +148,7 @@ func (g *generator) job() job {
 	return j
 }
 
-// next makes up what the caller sends next: sometimes as it should be, mostly
+// next makes up the caller's next prompt: sometimes as it should be, mostly
 // with something done to it.
 func (g *generator) next(j job) []piece {
 	after := slices.Clone(j.sent)
@@ -179,7 +178,7 @@ func (g *generator) editTemplate(sent []piece) []piece {
 	return named(append(slices.DeleteFunc(edited, func(p piece) bool { return p.head > 0 }), kept...))
 }
 
-// named takes the speaker from what has lost the name over it.
+// named takes the speaker from pieces that have lost the name over them.
 func named(after []piece) []piece {
 	var turn piece
 	for i := range after {
@@ -225,7 +224,7 @@ func (g *generator) edit(after []piece) []piece {
 	return after
 }
 
-// otherSign changes one sign of what is said.
+// otherSign changes one sign of the piece's text.
 func (p *piece) otherSign(g *generator, is func(rune) bool, change func(rune) rune) {
 	runes := []rune(p.text[p.head:])
 	var at []int
@@ -257,8 +256,8 @@ func bare(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// added returns what a prompt has beyond the session's last one; ok reports that this
-// one is all there, in order.
+// added returns the pieces that a prompt has beyond the session's last one; ok reports that it has
+// all of the last one's, in order.
 func (j job) added(after []piece) (added []piece, ok bool) {
 	next, tool, apart, torn := 0, false, false, false
 	for i, p := range after {
@@ -270,7 +269,7 @@ func (j job) added(after []piece) (added []piece, ok bool) {
 		}
 		apart = true
 		if p.head == 0 {
-			p.tool = tool // what comes under a tool's name is a tool's
+			p.tool = tool // a text under a tool's name is a tool's
 		}
 		tool = p.tool
 		p.at = i
@@ -285,8 +284,8 @@ func (j job) continues(after []piece) bool {
 	return ok && len(added) > 0 && bare(after[0].text) == bare(j.sent[0].text) && j.ownTurns(added)
 }
 
-// ownTurns reports whether what is added shows no turn of the assistant but the
-// session's answer, and shows it if it is a conversation.
+// ownTurns reports whether the added pieces show no turn of the assistant but the session's answer,
+// and show that one if the prompt is a conversation.
 func (j job) ownTurns(added []piece) bool {
 	hasTurn := func(pieces []piece) bool { return slices.ContainsFunc(pieces, func(p piece) bool { return p.said }) }
 	added = slices.DeleteFunc(added, func(p piece) bool { return p.cue && !p.said }) // a name and nothing said
@@ -299,7 +298,7 @@ func (j job) ownTurns(added []piece) bool {
 	}
 	tools := len(added) - len(rest)
 	underTool := tools > 0 && len(rest) > 0 && rest[0].at == added[tools-1].at+1
-	if j.answer[0].cue && !underTool { // its name is left out, or is one that nobody knows
+	if j.answer[0].cue && !underTool { // its name is left out, or nobody knows it
 		body := j.answer[1:]
 		if !startWith(rest, body) && len(rest) > 0 && !rest[0].said && !strings.Contains(rest[0].text, "\n") &&
 			(len(rest) == 1 || rest[1].at == rest[0].at+1) {
@@ -312,7 +311,8 @@ func (j job) ownTurns(added []piece) bool {
 	return !j.transcript && !hasTurn(added)
 }
 
-// startsWithAnswer reports whether what a prompt adds begins with the session's answer as a turn.
+// startsWithAnswer reports whether a prompt's added pieces begin with the session's answer as a
+// turn.
 func startsWithAnswer(j job, after []piece) bool {
 	added, _ := j.added(after)
 	return startWith(added, j.answer)
@@ -324,7 +324,7 @@ func addsTurn(j job, after []piece) bool {
 	return slices.ContainsFunc(added, func(p piece) bool { return p.head > 0 })
 }
 
-// quoted reports whether the answer stands in what a tool or nobody says.
+// quoted reports whether the answer stands in a piece that a tool or nobody says.
 func (j job) quoted(after []piece) bool {
 	added, _ := j.added(after)
 	return slices.ContainsFunc(added, func(p piece) bool { return !p.said && strings.Contains(j.raw, strings.TrimSpace(bare(p.text))) })
@@ -427,7 +427,7 @@ func sent(t rewrite.Target) (text string, whole bool) {
 	return plan.Prompt, plan.Whole
 }
 
-// checkDelta: whatever the session lacks is sent.
+// checkDelta: every piece that the session lacks is sent.
 func checkDelta(t *testing.T, j job, after []piece, p *prompt.Prompt, d decide.Decision) {
 	t.Helper()
 	text, whole := sent(rewrite.ToResume(d.NativeID, p, d.Continuity, d.Whole))
@@ -486,7 +486,7 @@ func checkAlike(t *testing.T, jobs []job, f decide.Facts, d decide.Decision, p *
 	f.Chains, f.Others = alike, true
 	again := decide.Decide(f)
 	if again.Mode == rewrite.Fresh {
-		again.Evidence = d.Evidence // what another session lacks does not count
+		again.Evidence = d.Evidence // pieces that another session lacks do not count
 	}
 	switch {
 	case d.Mode == rewrite.Fresh && again.Mode == rewrite.Fresh && len(alike) < len(jobs),
@@ -499,8 +499,8 @@ func checkAlike(t *testing.T, jobs []job, f decide.Facts, d decide.Decision, p *
 }
 
 // checkCopy: where a session is resumed it is also copied, and cut off where somebody has
-// written to it. The copy is sent exactly what the session would be. Where it cannot be, the
-// call is fresh, and sent all of its prompt.
+// written to it. The copy is sent exactly the text that the session would be sent. Where it cannot
+// be, the call is fresh, and sent all of its prompt.
 func checkCopy(t *testing.T, g *generator, f decide.Facts, d decide.Decision, p *prompt.Prompt) {
 	t.Helper()
 	f.Copies, f.Fork, f.Chains = true, true, slices.Clone(f.Chains)
@@ -552,7 +552,8 @@ func checkNamed(t *testing.T, j job, after []piece, f decide.Facts) {
 	}
 }
 
-// turns is the job without what frames the conversation: under a name that can change from turn to turn.
+// turns is the job without the frame of the conversation: under a name that can change from turn to
+// turn.
 func (j job) turns() job {
 	j.sent = fromTurns(j.sent)
 	return j

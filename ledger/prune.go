@@ -157,8 +157,8 @@ const (
 	oldUnchained = "chain_id IS NULL AND started < ?1 AND (outcome IS NOT NULL OR started < ?1 - ?2)"
 )
 
-// someOldChains selects the first of these chains that have together as many calls as are removed at once, or
-// one that has more.
+// someOldChains selects the first of these chains that have together as many calls as are removed
+// at once, or one chain that has more.
 const someOldChains = `SELECT id FROM (SELECT id, size, sum(size) OVER (ORDER BY updated, id) AS so_far FROM (
 	SELECT id, updated, (SELECT count(*) FROM (SELECT 1 FROM calls WHERE chain_id = chains.id LIMIT ?2)) + 1 AS size
 		FROM chains WHERE ` + oldChains + ` ORDER BY updated, id LIMIT ?2)) WHERE so_far <= ?2 OR so_far = size`

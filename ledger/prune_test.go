@@ -167,7 +167,8 @@ func manyChains(t *testing.T, l *Ledger, chains, calls int) {
 	}
 }
 
-// wantWhole checks that each chain has all of its calls, and that no row refers to one that is gone.
+// wantWhole checks that each chain has all of its calls, and that no row refers to a chain or call
+// that is gone.
 func wantWhole(t *testing.T, l *Ledger, calls int) {
 	t.Helper()
 	wantCount(t, l, 0, "SELECT count(*) FROM chains c WHERE (SELECT count(*) FROM calls WHERE chain_id = c.id) <> ? AND updated = 1000", calls)
@@ -269,7 +270,7 @@ func TestDropBeforeDry(t *testing.T) {
 	}
 }
 
-// A call can run for longer than what is kept: what it records at its end is nobody else's.
+// A call can run for longer than its row is kept: the end is not recorded in another call's row.
 func TestARowIsNotUsedAgain(t *testing.T) {
 	l, _ := newLedger(t)
 	long, err := l.Observe(testCall(l, "x", 1000), reason.CallerSession, "", 1)
@@ -295,7 +296,7 @@ func TestARowIsNotUsedAgain(t *testing.T) {
 	}
 }
 
-// What no call can take does not keep the rest from being added up.
+// Figures that no call can have do not keep the rest from being added up.
 func TestFiguresBeyondReason(t *testing.T) {
 	l, _ := newLedger(t)
 	for n := range 2 {
@@ -331,7 +332,7 @@ func TestForget(t *testing.T) {
 	if _, err := l.db.Exec("UPDATE calls SET native_id = ? WHERE mode = 'observe'", nth(0xabcdef)); err != nil {
 		t.Fatal(err)
 	}
-	// What was there before, and was moved or removed by a call, leaves traces.
+	// A row that a call has moved or removed leaves traces.
 	if _, err := l.db.Exec("INSERT INTO runtimes VALUES ('the-secret', '', 0); DELETE FROM runtimes WHERE fingerprint = 'the-secret'"); err != nil {
 		t.Fatal(err)
 	}

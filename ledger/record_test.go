@@ -7,7 +7,8 @@ import (
 	"reprise/rewrite"
 )
 
-// A conversation whose prompt shows more than a session in use was sent waits for the session's record.
+// If a conversation's prompt shows more than a session in use was sent, the call waits for the
+// session's record.
 func TestWaitForRecord(t *testing.T) {
 	const first = "Human: Write the parser of the grammar in grammar.txt. It reports each error with its line."
 	const goesOn = first + "\n\nAssistant: The parser is in parser.go now.\n\nHuman: The test of the empty file fails."

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Reset replaces whatever is at path by an empty ledger. It moves the old file and the files that
+// Reset replaces the file at path by an empty ledger. It moves the old file and the files that
 // belong to it aside, by appending suffix to their names. Nothing is deleted. If there is nothing,
 // aside is "".
 func Reset(path, suffix string) (aside string, err error) {

@@ -59,7 +59,7 @@ func TestAnOutcomeThatCameTooLate(t *testing.T) {
 	wantCount(t, l, 2, newestTurns)
 }
 
-// Of a call that ends and one that starts, the one that ends gives way.
+// Of a call that ends and a call that starts, the first gives way.
 func TestAnEndGivesWayToAStart(t *testing.T) {
 	l, path := newLedger(t)
 	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
@@ -84,7 +84,7 @@ func TestAnEndGivesWayToAStart(t *testing.T) {
 	}
 }
 
-// Whoever records an outcome can die before he has taken it away.
+// A process that records an outcome can die before it has removed the file.
 func TestAnOutcomeIsRecordedOnce(t *testing.T) {
 	l, path := newLedger(t)
 	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
@@ -105,8 +105,7 @@ func TestAnOutcomeIsRecordedOnce(t *testing.T) {
 	wantCount(t, l, 1, newestTurns)
 }
 
-// What lies in the spool and is no outcome of this ledger changes nothing, and does
-// not stay.
+// A file in the spool that is no outcome of this ledger changes nothing, and does not stay.
 func TestStrangersInTheSpool(t *testing.T) {
 	l, path := newLedger(t)
 	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
@@ -287,7 +286,7 @@ func TestACallWhoseBeginningCameTooLate(t *testing.T) {
 	wantCount(t, l, 2, "SELECT count(*) FROM calls")
 }
 
-// What is kept of the answer of a call that is recorded late has the ledger's key, as any other's.
+// The fingerprint of an answer that is recorded late has the ledger's key, as every other one.
 func TestLateAnswersHaveTheKey(t *testing.T) {
 	l, _ := newLedger(t)
 	c := testCall(l, "Fix it.", 1000)
@@ -299,7 +298,7 @@ func TestLateAnswersHaveTheKey(t *testing.T) {
 	}
 }
 
-// A call's beginning records a part of what waits, so that it does not wait for all.
+// A call's beginning records a part of the spool, so that it does not wait for all of it.
 func TestBeginSettlesSome(t *testing.T) {
 	l, _ := newLedger(t)
 	for n := range maxSpooled + 2 {
@@ -328,7 +327,7 @@ func TestSettleAll(t *testing.T) {
 	wantCount(t, l, 2*maxSpooled+1, "SELECT count(*) FROM calls")
 }
 
-// What is added to a session's digests leaves them bytes.
+// A session's digests stay bytes when others are added.
 func TestDigestsAreBytes(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)

@@ -20,7 +20,7 @@ func roleCall(l *Ledger, role, prompt string, now decide.Millis) *Call {
 
 const reviewing = "You are the reviewer.\n\nRead what was done, and say what is wrong with it."
 
-// work is what the coder is sent.
+// work is the coder's prompt.
 var work = fmt.Sprintf(base, 1)
 
 // coded returns a ledger in which the coder has made a call.

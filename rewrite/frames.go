@@ -29,7 +29,7 @@ func (c CommandLine) Opened(frames []Frame) (opened CommandLine, prompt string, 
 			return c, "", reason.MessageContent
 		default:
 			c.Settings = append(c.Settings, JSONSettings(initialize, jsonline.Compact(f.Body))...)
-			// also those of the end, which a scout would run
+			// also the hooks of the end, which a scout would run
 			c.HookSet = c.HookSet || StartHooks.In([]byte(f.Body))
 			c.KeepPrompt = c.KeepPrompt || promptHooks.In([]byte(f.Body))
 		}

@@ -146,7 +146,7 @@ func TestWithPrompt(t *testing.T) {
 	}
 }
 
-// What a run calls its session, its prompt and its uses of tools does not count.
+// A run's IDs for session, prompt and uses of tools do not count.
 func TestKeyOfRequest(t *testing.T) {
 	key := func(line string) string { return ReadOutput([]byte(line)).Key() }
 	other := strings.NewReplacer(`"S"`, `"S2"`, `"/S.jsonl"`, `"/S2.jsonl"`, `"P"`, `"P2"`, `"T"`,
@@ -220,7 +220,7 @@ func TestOpened(t *testing.T) {
 	}
 }
 
-// FuzzFrames: no line breaks anything, and what is said to be replaceable is.
+// FuzzFrames: no line breaks anything, and a message that is called replaceable is.
 func FuzzFrames(f *testing.F) {
 	for _, line := range []string{tsInit, pyInit, tsUser, pyUser, hookAsk} {
 		f.Add(line)

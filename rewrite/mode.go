@@ -26,8 +26,8 @@ const (
 // Continues reports whether the call continues the earlier prompts of a session.
 func (m Mode) Continues() bool { return m == Resume || m == Fork }
 
-// Missed reports whether a call that is passed through for a reason is a headless one that the
-// caller can expect to be managed. Calls from within a tool's own run are not.
+// Missed reports whether a call that is passed through for a reason is headless, so that the caller
+// can expect it to be managed. Calls from within a tool's own run are not.
 func Missed(t Tool, in Input, r reason.Code) bool {
 	d := t.Descriptor()
 	switch r {

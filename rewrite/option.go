@@ -6,7 +6,7 @@ type Arity int
 // The arities of all the tools' option parsers.
 const (
 	NoValue       Arity = iota
-	OneValue            // takes the next argument, whatever it is
+	OneValue            // takes any next argument
 	OptionalValue       // takes the next argument unless it starts with a dash
 	ManyValues          // takes the next argument, and those after it that do not start with a dash
 )

@@ -35,8 +35,8 @@ func ToResume(id string, p *prompt.Prompt, c prompt.Continuity, why reason.Code)
 }
 
 // ToFork sends the prompt, or the new part, to a copy of session id that ends with message. Without
-// a message the copy would include what another process is doing there, so the call needs a fresh
-// session.
+// a message the copy would include the unfinished turn of another process, so the call needs a
+// fresh session.
 func ToFork(id, message string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) Target {
 	if message == "" {
 		return ToFresh(p.Text)

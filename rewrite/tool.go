@@ -37,9 +37,9 @@ type Tool interface {
 	Plan(call CommandLine, target Target) Plan
 	// Stream returns the reader and renderer of the planned call's output.
 	Stream(call CommandLine, plan Plan, totals Totals) Stream
-	// ForkPoint returns the message that a copy of a session must end with to contain exactly what
-	// the file contains up to the end of tail. Tail ends with a whole line and can begin within
-	// one. It returns "" if there is none, or the tool cannot copy a session.
+	// ForkPoint returns the message that a copy of a session must end with to contain exactly the
+	// messages that the file has up to the end of tail. Tail ends with a whole line and can begin
+	// within one. It returns "" if there is none, or the tool cannot copy a session.
 	ForkPoint(tail []byte) (message string)
 	// CopySession returns a copy of a session's file, for a tool that makes no copies itself: the
 	// base name, and the text to write to it. From and to are the session's ID and the copy's, at
@@ -52,9 +52,9 @@ type Tool interface {
 	// last by name counts. The last path matches all that the others do. With the descriptor's
 	// SessionQuery they are databases.
 	SessionPaths(cwd, id string) []string
-	// SessionFiles returns everything that the tool stores for the session whose file, which the
-	// last of SessionPaths matches, is at path, relative to the home. It is not asked for a session
-	// in a database.
+	// SessionFiles returns everything that the tool stores for the session with its file at path,
+	// relative to the home. The last of SessionPaths matches that file. It is not asked for a
+	// session in a database.
 	SessionFiles(id, path string) SessionFiles
 	// IsOrphanFile reports whether a file matched by SessionPaths is not the session's own but a
 	// leftover of the tool that endangers the session.
@@ -292,11 +292,11 @@ type SessionFiles struct {
 	// Named are the Paths that a session's history can name to the model. A copy has the history,
 	// but not these files.
 	Named []string
-	// Common are path.Match patterns of files that several sessions need, and whose names stand for
-	// their contents. They go with a session to other machines, and stay when it is removed.
+	// Common are path.Match patterns of files that several sessions need. A name stands for the
+	// content. They go with a session to other machines, and stay when it is removed.
 	Common []string
-	// Lock is a path.Match pattern of files on one of which the tool's process holds a lock (flock)
-	// while it has the session open, "" if the tool has none.
+	// Lock is a path.Match pattern of files. The tool's process holds a lock (flock) on one of them
+	// while it has the session open. "" if the tool has none.
 	Lock string
 	// Running and Forks are path.Match patterns of files; their first line counts. If it names the
 	// session, a process has the session open (Running), or another session lacks a copy of it and
@@ -329,8 +329,8 @@ type Stream interface {
 	Line(line []byte) []byte
 	// ErrLine does the same for a line of stderr, if the plan requests it.
 	ErrLine(line []byte) []byte
-	// ErrAsIs reports whether ErrLine returns a line that begins so unchanged, whatever follows.
-	// The beginning is then shown before the end is there.
+	// ErrAsIs reports whether ErrLine returns every line that begins so unchanged. The beginning is
+	// then shown before the end is there.
 	ErrAsIs(part []byte) bool
 	// TakeStderr returns the text that the tool would also have written to stderr in the caller's
 	// format, since the last call.
@@ -339,7 +339,7 @@ type Stream interface {
 	// SessionQuery it also reads, when the run has ended, the values of the session's row as a JSON
 	// array.
 	File(path string, data []byte)
-	// End is called when the output is over and returns what remains to be shown. Further calls
+	// End is called when the output is over and returns the rest of the output. Further calls
 	// return nothing.
 	End() []byte
 	// MaxLine is the length in bytes beyond which a line of stdout can be passed on unread; 0 means

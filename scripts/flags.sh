@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What install.sh and scripts/release build with.
+# The compiler's flags for install.sh and scripts/release.
 
 # The C library's own thread stacks are too small for Go callbacks where that library is musl.
 static='-linkmode external -extldflags "-static -Wl,-z,stack-size=1048576"'

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# No check may run a CLI that happens to be installed, or write into the home of whoever runs it. These come first
+# No check runs a CLI that happens to be installed, or writes into the user's home. These come first
 # on PATH, note that they ran, and fail. It is read after sections.sh.
 
 mkdir "$scratch/poison"

@@ -17,7 +17,8 @@ end_sections() {
 }
 trap end_sections EXIT
 
-# begin runs a function as a section, as soon as there is room for it. What follows the name is the title.
+# begin runs a function as a section, as soon as there is room for it. The text behind the name is
+# the title.
 begin() {
 	until has_room "$1"; do
 		next
@@ -27,7 +28,7 @@ begin() {
 	under_way+=" $name"
 	set -m # a process group of its own, in which no signal is ignored
 	(
-		# shellcheck disable=SC2064 # a section may have a name of its own
+		# shellcheck disable=SC2064 # a section can have a name of its own
 		trap "leave $name \$? \$((SECONDS - $SECONDS))" EXIT
 		"$name"
 	) >"$scratch/$name.output" 2>&1 </dev/null &
@@ -35,7 +36,7 @@ begin() {
 	set +m
 }
 
-# has_room reports whether a section may begin.
+# has_room reports whether a section can begin.
 has_room() {
 	local name count=0
 	for name in $under_way; do
@@ -75,7 +76,7 @@ next() {
 	under_way=$left
 }
 
-# processor_time sums what times prints in its second line, of the processes that have ended.
+# processor_time sums the second line of times, the seconds of processes that have ended.
 processor_time() {
 	awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] } printf "%.0f", sum }' "$1"
 }

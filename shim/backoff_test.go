@@ -103,7 +103,7 @@ func TestStoreFailureCannotBeRead(t *testing.T) {
 	}
 }
 
-// What cannot be written keeps no call from running.
+// A file that cannot be written keeps no call from running.
 func TestStoreFailureCannotBeWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	toolbox.Write(t, file, "")

@@ -12,7 +12,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// What a rule sets holds for its calls, and nothing else does.
+// A rule's settings hold for the rule's calls, and no others do.
 func TestRulesSetLimits(t *testing.T) {
 	cfg, err := config.Parse("c.toml", `
 ttl = "2h"

@@ -11,7 +11,7 @@ import (
 	"reprise/shim/front"
 )
 
-// The tool gets what the caller has set, down to what os.Environ leaves out.
+// The tool gets all variables of the caller, also those that os.Environ leaves out.
 func TestEnviron(t *testing.T) {
 	const ask = "REPRISE_TEST_ENVIRON"
 	if os.Getenv(ask) != "" {
@@ -63,7 +63,7 @@ func TestOwnVariables(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(othersUsed, ".config/reprise"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	ofRoot := others // what root's files are below
+	ofRoot := others // the directory of root's files
 	if os.Geteuid() == 0 {
 		ofRoot = unused
 		for _, home := range []string{others, othersUsed} {

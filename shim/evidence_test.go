@@ -155,7 +155,7 @@ type sequenceEnd struct {
 	session string
 }
 
-// decisions plays the sequence in a ledger of its own, and returns what became of each call.
+// decisions plays the sequence in a ledger of its own, and returns the decision on each call.
 func (s sequence) decisions(t *testing.T) (out []sequenceEnd) {
 	t.Helper()
 	l, err := ledger.OpenMemory()
@@ -213,7 +213,7 @@ func (c sequenceCall) caller(t *testing.T) decide.Caller {
 	return caller
 }
 
-// settings returns what the options and variables of a call change.
+// settings returns the settings that the options and variables of a call change.
 func (c sequenceCall) settings(tool string, named bool) decide.Fingerprints {
 	known, _ := rewrite.Lookup(tool)
 	var environ []string

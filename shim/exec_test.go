@@ -88,7 +88,7 @@ func number(b bool) int {
 	return 0
 }
 
-// What never gets as far as Go, and what must.
+// Calls that never get as far as Go, and calls that must.
 func TestUnmanaged(t *testing.T) {
 	d := startDriver(t)
 	tests := []struct {
@@ -154,7 +154,7 @@ func TestUnmanaged(t *testing.T) {
 	}
 }
 
-// Whatever never gets as far as Go would have been passed through there.
+// Every call that never gets as far as Go would have been passed through there.
 func TestUnmanagedIsPassthrough(t *testing.T) {
 	d := startDriver(t)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -189,7 +189,7 @@ func TestUnmanagedIsPassthrough(t *testing.T) {
 	}
 }
 
-// learned is what a binary's own help can add to a grammar.
+// learned are the options that a binary's own help can add to a grammar.
 var learned = rewrite.Probe{Known: true, Resume: true, Options: []rewrite.Option{
 	{Names: []string{"--novel"}, Arity: rewrite.OneValue},
 	{Names: []string{"--version", "-v"}}, {Names: []string{"--help"}, Arity: rewrite.OptionalValue},

@@ -13,7 +13,7 @@ import (
 	"reprise/shim/disk"
 )
 
-// places are what can stand at the path of a file.
+// places are the kinds of entries at the path of a file.
 var places = map[string]func(path string) error{
 	"nothing": func(string) error { return nil },
 	"a file":  func(path string) error { return os.WriteFile(path, []byte("{}"), 0o600) },
@@ -79,7 +79,7 @@ func TestContentOfAnything(t *testing.T) {
 		absent := what == "nothing" || what == "a broken link" || what == "a directory"
 		unknown := what == "a FIFO" || what == "a link to zeros"
 		if what == "a link to stdin" {
-			continue // it depends on what stdin is; it has not been waited for
+			continue // it depends on stdin; it has not been waited for
 		}
 		if present == absent || unknown == (content == again) {
 			t.Errorf("%s: %q, then %q, present: %v", what, content, again, present)

@@ -38,7 +38,7 @@ func guarded(t testing.TB, l *ledger.Ledger, dir, home string, environ ...string
 	return &decided{found: f, record: &ledger.Call{Record: ledger.Record{Cwd: dir}}}
 }
 
-// gather does what the guards add to a call.
+// gather adds the guards' fingerprints to a call.
 func (d *decided) gather() {
 	d.line = d.tool.ResolveWithEnv(d.found.line, d.hostEnv())
 	d.addGuards()
@@ -193,7 +193,7 @@ func TestWatchedFilesAreReadUpToALimit(t *testing.T) {
 // maxImports is as many files as one takes in.
 const maxImports = 32
 
-// No value of a variable or a file is in what is kept.
+// No value of a variable or a file is stored.
 func TestPrintsHoldNoValues(t *testing.T) {
 	dir := t.TempDir()
 	toolbox.Write(t, dir+"/CLAUDE.md", "SECRET instructions")

@@ -13,11 +13,11 @@ import (
 	"reprise/rewrite/prompt"
 )
 
-// comparedBy is a digest of what sessions of each format are compared by.
+// comparedBy is a digest of the values by which sessions of each format are compared.
 var comparedBy = map[int]string{1: "59c97ded9529a5e8"}
 
-// What sessions are compared by must not change unnoticed: after an update, open chains would end
-// for a reason that is not true.
+// The values by which sessions are compared must not change unnoticed: after an update, open chains
+// would end for a reason that is not true.
 func TestFormat(t *testing.T) {
 	var b strings.Builder
 	const text = "# Task\n\nYou are the coder. Mend the parser.\n\n- one\n- two\n\n```go\nfunc f() {}\n```\n\nHuman: go on\n\nAssistant: done\n\nHuman: and then?\n"

@@ -13,7 +13,7 @@ import (
 	"reprise/test/toolbox"
 )
 
-// What a call's hooks ask for.
+// The requests of a call's hooks.
 const (
 	wholePrompt = "whole"       // the prompt is sent whole
 	fresh       = "fresh"       // a session begins
@@ -188,7 +188,7 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// hookCall is a call whose environment is known.
+// hookCall is a call with a known environment.
 func hookCall(t *testing.T, cwd, home, version, line, environ string) *found {
 	t.Helper()
 	t.Chdir(cwd)

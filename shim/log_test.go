@@ -141,7 +141,7 @@ func TestForgetInLog(t *testing.T) {
 	}
 }
 
-// A log that is set aside in this moment is the one that is read and written, not the one that has its name now.
+// If a log is set aside in this moment, that log is read and written, not the new one of the same name.
 func TestForgetWhileTheLogIsSetAside(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shim.log")
 	old, new := "{\"chain\":8}\n{\"chain\":7}\n", "{\"chain\":7}\n{\"chain\":8}\n"

@@ -90,7 +90,7 @@ func (r *ran) end() int {
 // plan returns the command line that carries out the decision.
 func (d *decided) plan() rewrite.Plan { return d.planFor(newTarget(d.record.Prompt, d.decision)) }
 
-// freshPlan returns the command line of a run that begins anew, whatever was decided.
+// freshPlan returns the command line of a run that begins anew, after any decision.
 func (d *decided) freshPlan() rewrite.Plan { return d.planFor(rewrite.ToFresh(d.record.Prompt.Text)) }
 
 func (d *decided) planFor(t rewrite.Target) rewrite.Plan {

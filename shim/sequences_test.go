@@ -20,12 +20,12 @@ import (
 	"reprise/test/gitrepo"
 )
 
-// A sequence is what one caller sends, call after call, and what must become of
-// it. Files of testdata/prompts hold them, one for each preset.
+// A sequence is one caller's prompts, call after call, with the decisions that must follow. Files
+// of testdata/prompts hold them, one for each preset.
 type sequence struct {
 	Name    string
 	Preset  string         // the rule that must hold for its calls, "" for none
-	Unnamed config.Unnamed // what its calls need without a name, "" for what is the default
+	Unnamed config.Unnamed // the proof that its calls need without a name, "" for the default
 	Env     map[string]string
 	Args    []string
 	Calls   []sequenceCall
@@ -40,13 +40,13 @@ type sequenceCall struct {
 	Args                                   []string          // likewise
 	Said                                   []string          // all the run's texts, where it has several
 	Job                                    string            // no session can have calls of two jobs
-	Of                                     int               // the call whose session it must continue, counted from 1; 0 for any
+	Of                                     int               // the call with the session that it must continue, counted from 1; 0 for any
 	Caller                                 json.RawMessage   // the program's run that makes it, or several, the nearest first; "" for a person
 	After                                  float64           // seconds since the call before it ended, 0 for a minute
 	Beside                                 bool              // it begins before that one ends
 	Touched                                []string          // the files that its run changes by tools that say so
-	Does                                   string            // what its run does to the project, as a shell script
-	Before                                 string            // what happens in the project before the call, likewise
+	Does                                   string            // a shell script: the run's changes to the project
+	Before                                 string            // a shell script: changes to the project before the call
 	Shell                                  bool              // it works by commands: no tool says which files it changes
 }
 
@@ -70,8 +70,8 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// play makes the sequence's calls one minute apart; each ends well. The rules and
-// what they say of a call are the shim's own.
+// play makes the sequence's calls one minute apart; each ends well. The rules, and how they apply
+// to a call, are the shim's own.
 func (s sequence) play(t *testing.T) {
 	l, err := ledger.Open(filepath.Join(t.TempDir(), "ledger.db"))
 	if err != nil {
@@ -90,7 +90,7 @@ func (s sequence) play(t *testing.T) {
 	}
 }
 
-// call makes call i, checks what becomes of it, and returns the session that it ran in.
+// call makes call i, checks the decision on it, and returns the session that it ran in.
 func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now decide.Millis) string {
 	cfg := config.Default()
 	cfg.Unnamed = config.Unnamed(orElse(string(s.Unnamed), string(cfg.Unnamed)))
@@ -107,7 +107,7 @@ func (s sequence) session(d decide.Decision, i int) string {
 	return orElse(d.NativeID, fmt.Sprintf("00000000-0000-4000-8000-%012d", i))
 }
 
-// decide makes call i, which ends well, and returns what became of it, and the rule that held for it.
+// decide makes call i, which ends well, and returns the decision and the rule that held for it.
 func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i int, now decide.Millis) (decide.Decision, string) {
 	t.Helper()
 	d, rule, end := s.begin(t, l, cfg, i, now)
@@ -115,7 +115,8 @@ func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i in
 	return d, rule
 }
 
-// begin begins call i, and returns what becomes of it, the rule that holds for it, and what ends it well.
+// begin begins call i, and returns the decision, the rule that holds for it, and a function that
+// ends it well.
 func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int, now decide.Millis) (decide.Decision, string, func()) {
 	t.Helper()
 	call := s.Calls[i]

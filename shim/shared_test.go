@@ -16,8 +16,8 @@ type jobsOnly struct{ ledger.Remote }
 
 func (jobsOnly) Job(c *ledger.Call) string { return c.Task }
 
-// A call waits for what the job's last call has left to another process: not for another job's, and not for
-// what has failed long ago.
+// A call waits for the work that the job's last call has left to another process: not for another
+// job's, and not for work that failed long ago.
 func TestAwaitFinished(t *testing.T) {
 	state := t.TempDir()
 	settings := config.Store{UploadTimeout: time.Minute}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Imports are in one order: Go's own packages, ours, those of others, with an empty line between.
+// Imports are in one order: Go's own packages, ours, other people's, with an empty line between.
 func TestImportsAreInOrder(t *testing.T) {
 	rank := func(path string) int {
 		first, _, _ := strings.Cut(path, "/")

@@ -106,7 +106,7 @@ func tool(t *testing.T, name string) string {
 }
 
 // One line downloads the script and has it install from the place that it came from. A proxy is not
-// asked for what comes from this machine.
+// asked for files of this machine.
 func TestInstallInOneLine(t *testing.T) {
 	s := released(t)
 	s.write("release/install.sh", read(t, "../install.sh"))
@@ -189,7 +189,7 @@ func TestReleaseSignatures(t *testing.T) {
 	}
 }
 
-// What lies beside the script is taken: a release, or the package that it is part of. A checkout is
+// Files beside the script are taken: a release, or the package that it is part of. A checkout is
 // built.
 func TestInstallWhatLiesBeside(t *testing.T) {
 	s := released(t)

@@ -1,8 +1,7 @@
 // Package test holds the tests of the repository itself; below it is all that tests the shims.
 //
 // The tests of install.sh build for real, but mostly small stand-ins for the programs, in a
-// checkout of their own: what is tested is the installer. They never write outside temporary
-// directories.
+// checkout of their own: the installer is tested. They never write outside temporary directories.
 package test
 
 import (
@@ -26,9 +25,9 @@ import (
 
 var names = append(slices.Clone(rewrite.Names), "shimctl")
 
-// standIn is built as all programs. It does what the installer asks of them: it starts, links C,
-// holds a stamped version, and a shim that finds no tool says so. Called with "hold" it runs until
-// stdin is closed, called with "demo" it says whose demo that is, with "version" its version.
+// standIn is built as all programs. It meets the installer's checks: it starts, links C, holds a
+// stamped version, and a shim that finds no tool says so. Called with "hold" it runs until stdin is
+// closed, called with "demo" it prints its path, with "version" its version.
 const standIn = `package main
 
 /*
@@ -80,8 +79,8 @@ func main() {
 var withoutC = strings.NewReplacer(
 	"/*\nstatic int status(void) { return 127; }\n*/\nimport \"C\"\n", "", "int(C.status())", "127")
 
-// goOnce is a go command that builds a program once for all sites: it copies one that it has built
-// from the same files, in the same way and with the same compiler.
+// goOnce is a go command that builds a program once for all sites: it copies a program that it has
+// built from the same files, in the same way and with the same compiler.
 const goOnce = `#!/bin/sh
 case $1 in build) ;; *) exec GO "$@" ;; esac
 way='' before='' arg=''
@@ -289,8 +288,8 @@ func (s *site) checkInstalled(want string) {
 	}
 }
 
-// Only tools on PATH get a shim, and those that are asked for. What is there stays, whatever is on
-// PATH later.
+// Only tools on PATH get a shim, and those that are asked for. Shims that are there stay, with any
+// tools on PATH later.
 func TestShimsOfToolsOnPath(t *testing.T) {
 	s := newSite(t)
 	holds := func(want ...string) {
@@ -313,7 +312,7 @@ func TestShimsOfToolsOnPath(t *testing.T) {
 	s.install()
 	holds(".reprise", "claude", "codex", "reprise-store", "shimctl", "vibe")
 
-	// That of npx, as shimctl setup --npx adds it, is brought up to date and removed like the
+	// The shim of npx, as shimctl setup --npx adds it, is brought up to date and removed like the
 	// others.
 	marker, _ := os.ReadFile(filepath.Join(s.bin, ".reprise"))
 	line := regexp.MustCompile(`(?m)^codex (.*)$`).FindSubmatch(marker)

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// At the top stand the words of the design; what serves shimctl or the tests alone is below
-// internal.
+// At the top stand the words of the design; packages that serve shimctl or the tests alone are
+// below internal.
 func TestLayout(t *testing.T) {
 	allowed := []string{"cmd", "config", "docs", "fleet", "internal", "ledger", "rewrite",
 		"scripts", "shim", "test", "testdata", "watch"}
@@ -163,7 +163,8 @@ func TestWhoLinksTheEngine(t *testing.T) {
 	}
 }
 
-// Of what serves shimctl alone, a room below internal/ctl knows only the rooms that are named here.
+// A package below internal/ctl imports, of those that serve shimctl alone, only the packages that
+// are named here.
 func TestRoomsOfShimctl(t *testing.T) {
 	rooms := map[string][]string{
 		"ctl/view":     {"prices"},
@@ -221,8 +222,8 @@ func TestPackagesAreShort(t *testing.T) {
 	}
 }
 
-// The parts of a call are small: a struct of shim has few fields, a type few methods. An Explanation is
-// what a page of shimctl shows; supervise is one run of a program.
+// The parts of a call are small: a struct of shim has few fields, a type few methods. An
+// Explanation is the content of a page of shimctl; supervise is one run of a program.
 func TestPartsOfACallAreSmall(t *testing.T) {
 	const mostFields, mostMethods = 12, 40
 	methods := map[string]int{}

@@ -78,8 +78,8 @@ func TestAction(t *testing.T) {
 	}
 }
 
-// Without a release of its own the action takes that of its version, and none if it is used at a
-// branch.
+// Without a release beside it the action takes the release of its version, and none if it is used
+// at a branch.
 func TestActionVersion(t *testing.T) {
 	s := newStepSite(t)
 	s.script("rm tools/curl")

@@ -1,7 +1,6 @@
-// What a program can see of how it was started, written line by line into the file
-// "out": the real binary of the tests of the exec path. Started as "probe launch FLAGS
-// FILE ARGV0 ARG..." it is the caller instead: it brings itself into a state that is
-// easily lost, and execs.
+// The traces of how a program was started, written line by line into the file "out": the real
+// binary of the tests of the exec path. Started as "probe launch FLAGS FILE ARGV0 ARG..." it is the
+// caller instead: it brings itself into a state that is easily lost, and execs.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
@@ -41,9 +40,9 @@ static int launch(char **argv)
 	umask(027);
 	nice(3);
 	prctl(PR_SET_TIMERSLACK, 77777);
-	if (strchr(flags, 'c')) // a caller that closes what it does not use
+	if (strchr(flags, 'c')) // a caller that closes unused descriptors
 		close(2);
-	if (strchr(flags, 'd')) { // and one that sets a variable twice, or none
+	if (strchr(flags, 'd')) { // and a caller that sets a variable twice, or none
 		static char *odd[] = {"PATH=", "A=1", "A=2", "noequals", "=x", "", NULL};
 		odd[0] = malloc(strlen(getenv("PATH")) + 6);
 		strcat(strcpy(odd[0], "PATH="), getenv("PATH"));

@@ -10,7 +10,7 @@ import (
 	"reprise/rewrite"
 )
 
-// BenchmarkStartStop measures what following costs a call, in directories as the tools
+// BenchmarkStartStop measures the cost of following for a call, in directories as the tools
 // leave them after long use.
 func BenchmarkStartStop(b *testing.B) {
 	for _, shape := range []struct {

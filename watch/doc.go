@@ -2,12 +2,13 @@
 // lines as a file grows, or a whole file each time the content changes.
 //
 // It never writes, locks or removes a file that it follows, never follows a symbolic link below a
-// followed directory, and never passes on what existed before it started.
+// followed directory, and never passes on text that existed before it started.
 //
 // Invariant: when Stop returns, all content that was new when Stop was called has been passed
 // on, in the order of each file. Stop guarantees this by checking every file: it compares identity,
-// size and time with what Start recorded. File system events only make changes known earlier. They
-// can be late, lost or unavailable, so only the most recently changed directories are watched.
+// size and time with the values that Start recorded. File system events only make changes known
+// earlier. They can be late, lost or unavailable, so only the most recently changed directories are
+// watched.
 //
 // Start and Stop each walk once through all followed files. That took 0.2 ms with 10 files, 45 ms
 // with 10 000 rollout files in dated directories, 110 ms with 10 000 session directories of one

@@ -11,7 +11,7 @@ import (
 	"reprise/rewrite"
 )
 
-// exactCases are what happens to an exact file, own.jsonl. What is found must be the same whether
+// exactCases are changes of an exact file, own.jsonl. The same text must be found whether
 // there are events or not.
 var exactCases = []struct {
 	name string
@@ -100,7 +100,7 @@ func TestFollowExact(t *testing.T) {
 	}
 }
 
-// What the file had before the start is not passed on, and a name is no pattern.
+// Text that the file had before the start is not passed on, and a name is no pattern.
 func TestFollowExactFromTheStart(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir+"/[a].jsonl", "old\n")

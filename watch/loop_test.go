@@ -14,7 +14,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A script is a source whose events the test makes.
+// A script is a source of events that the test makes.
 type script struct {
 	event  chan fsnotify.Event
 	missed chan struct{}

@@ -13,7 +13,7 @@ import (
 	"reprise/rewrite"
 )
 
-// A record is what a Watcher has handed on.
+// A record is the text that a Watcher has handed on.
 type record struct {
 	mu      sync.Mutex
 	dir     string
@@ -66,7 +66,7 @@ func replace(t testing.TB, path, text string) {
 	}
 }
 
-// What is found must be the same whether there are events or not.
+// The same text must be found whether there are events or not.
 var cases = []struct {
 	name  string
 	lines bool

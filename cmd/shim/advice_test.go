@@ -22,7 +22,7 @@ type adviceWorld struct {
 	named bool   // the reason is none of a decision: why is asked for it by its name
 }
 
-// adviceWorlds has a world for each reason whose advice has a command.
+// adviceWorlds has a world for each reason with a command in the advice.
 var adviceWorlds = map[reason.Code]adviceWorld{
 	reason.BaseTooSmall: {before: `ask Short.; ask 'Short.
 

@@ -13,8 +13,8 @@ import (
 	"reprise/test/toolbox"
 )
 
-// The calls of one script have it in common, those of two have nothing. Between these and the
-// program that starts both scripts stands a job runner, by its name.
+// The calls of one script have it in common, the calls of two scripts have nothing. Between these
+// and the program that starts both scripts stands a job runner, by its name.
 func TestCallersOfScripts(t *testing.T) {
 	dir := t.TempDir()
 	fake, err := os.ReadFile("../../testdata/fake/claude")

@@ -163,8 +163,8 @@ func (c *sdk) talk(messages []string, together bool) error {
 	return nil
 }
 
-// await waits until a file exists, but not forever: a scenario that fails waits for what it has
-// started.
+// await waits until a file exists, but not forever: a scenario that fails waits for the processes
+// that it has started.
 func await(path string) {
 	for range 500 {
 		if _, err := os.Stat(path); err == nil {
@@ -248,7 +248,7 @@ type talker struct {
 	later    []string // read while an answer was waited for
 	note     *os.File
 	n        int
-	id, from string // the session, and the one that it is resumed from
+	id, from string // the session, and the session that it is resumed from
 	turns    int    // of the session
 	own      int    // of this run
 	next     int    // request

@@ -289,8 +289,8 @@ func TestTerminatedAtAnyMoment(t *testing.T) {
 	}
 }
 
-// What a tool has said that a signal ended is no answer: the caller does not wait until megabytes of it have been
-// digested. One that came to a good end all the same has answered.
+// The output of a tool that a signal ended is no answer: the caller does not wait until megabytes of it have been
+// digested. A tool that came to a good end all the same has answered.
 func TestAnAnswerThatIsCutShort(t *testing.T) {
 	for exit, kept := range map[int]bool{0: true, 7: false} {
 		cmd := shimmed(t, fmt.Sprintf(`trap 'exit %d' TERM; echo '%s'; echo '%s'; : >up; while :; do sleep 0.01; done`, exit, claudeBegins, claudeEnds), "-p", "hi", "--output-format", "stream-json", "--verbose")
@@ -381,7 +381,7 @@ func TestTheAnswerWaits(t *testing.T) {
 	}
 }
 
-// A resumed run whose output was let out since it showed nothing for long: the signal
+// A resumed run that showed nothing for long, so that the output was let out: the signal
 // reaches the tool, whether the caller reads or not.
 func TestTerminatedAfterTheGate(t *testing.T) {
 	fake, err := os.ReadFile("../../testdata/fake/claude")
@@ -506,7 +506,7 @@ func TestTheToolClosesItsStdout(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(cmd.Dir, "seen"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_ = cmd.Wait() // what counts is the state
+			_ = cmd.Wait() // the state counts
 			if code := cmd.ProcessState.ExitCode(); code != 7 {
 				t.Errorf("exit status %d", code)
 			}

@@ -12,8 +12,8 @@ import (
 	"reprise/test/toolbox"
 )
 
-// A playedCall is one call of a sequence that is made through the real shim: what is done
-// before it by a shell in its directory, its variables and arguments.
+// A playedCall is one call of a sequence that is made through the real shim: the commands that a
+// shell runs before it in the same directory, the variables and the arguments.
 type playedCall struct {
 	Prompt, Answer, Expect, Why, Pre string
 	Env                              map[string]string

@@ -36,7 +36,7 @@ case $mode`,
 // start is where the command line has been read, and nothing done yet.
 const start = "id=${chosen:-"
 
-// plantedClaudes are later versions of claude that have changed in one way. Whatever that does to
+// plantedClaudes are later versions of claude that have changed in one way. However that affects
 // resuming, a call ends as it does without the shim.
 var plantedClaudes = []struct {
 	name    string

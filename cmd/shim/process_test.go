@@ -31,7 +31,7 @@ func executable(t *testing.T) string {
 	return cmp.Or(os.Getenv("REPRISE_TEST_SHIM"), self)
 }
 
-// shimmed prepares a managed call of claude whose real binary is a shell script.
+// shimmed prepares a managed call of claude with a shell script as the real binary.
 func shimmed(t *testing.T, script string, args ...string) *exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()
@@ -192,7 +192,7 @@ func TestClosedStdout(t *testing.T) {
 	}
 }
 
-// A tool whose stdout nobody reads from the start finds that out by itself.
+// If nobody reads the stdout from the start, the tool finds that out by itself.
 func TestUnreadStdout(t *testing.T) {
 	cmd := shimmed(t, `trap '' PIPE; echo word || exit 101`, "-p", "hi", "--output-format",
 		"stream-json", "--verbose")

@@ -132,8 +132,8 @@ for ticket in 101 102; do rules="$rules" REPRISE_TASK= sh loop.sh $ticket; done
 chmod 755 ../home/.local/state/reprise
 `
 
-// everyCommand is one call of shimctl a line, with the answers to its questions. What never ends,
-// fetches, or prints a format for programs is left out.
+// everyCommand is one call of shimctl a line, with the answers to its questions. Commands that
+// never end, fetch, or print a format for programs are left out.
 const everyCommand = `
 --help
 --version

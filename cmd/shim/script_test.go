@@ -108,8 +108,7 @@ func (s suite) Run() int {
 	return toolbox.Tests{M: s.m}.Run()
 }
 
-// older makes all sessions in the ledger those of an earlier version of reprise, which compared
-// otherwise.
+// older marks all sessions in the ledger as an earlier version's, which compared otherwise.
 func older() {
 	db, err := sql.Open("sqlite3", filepath.Join(os.Getenv("HOME"),
 		".local/state/reprise/ledger.db"))

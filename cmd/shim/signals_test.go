@@ -35,8 +35,8 @@ var compiled = sync.OnceValues(func() (string, error) {
 // straight, and through the shim.
 type twin struct{ direct, shim *exec.Cmd }
 
-// twins prepares a managed call. The launcher's options come first, then what the
-// tool is to do.
+// twins prepares a managed call. The launcher's options come first, then the script that the tool
+// runs.
 func twins(t *testing.T, launch []string, does string, env ...string) twin {
 	t.Helper()
 	tool, err := compiled()
@@ -449,7 +449,7 @@ func TestSignalsThatEndTheCall(t *testing.T) {
 	}
 }
 
-// A signal reaches the tool once, whoever else it was sent to, and also where the
+// A signal reaches the tool once, even if other processes get it too, and also where the
 // caller ignores or blocks it.
 func TestSignalsArriveOnce(t *testing.T) {
 	for _, launch := range [][]string{nil, {"-i", "15", "-i", "2", "-i", "10"},

@@ -73,7 +73,7 @@ func TestStoreOnServers(t *testing.T) {
 // fakeBuckets are the buckets that are no real ones: how the store there fails.
 var fakeBuckets = []string{"files", "refused", "denied", "none", "silent", "unsafe", "hangs"}
 
-// A fileStore is an engine whose entries are files, for several processes. s3://files/DIR names
+// A fileStore is an engine with files as entries, for several processes. s3://files/DIR names
 // one.
 type fileStore struct{ dir, fails string }
 

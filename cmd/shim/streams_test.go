@@ -136,8 +136,8 @@ func pressBack(t *testing.T, open func() (r, w *os.File, err error)) {
 	}
 }
 
-// The caller that waits for our end sees it when the tool ends, and the one that reads
-// to the end of the stream gets the later output of processes that the tool left.
+// The caller that waits for our end sees it when the tool ends, and a caller that reads to the end
+// of the stream gets the later output of processes that the tool left.
 func TestOutputAfterTheEnd(t *testing.T) {
 	for _, format := range []string{"stream-json", "text"} {
 		cmd := shimmed(t, `(while [ ! -e go ]; do sleep 0.05; done; echo late; head -c 200000 /dev/zero; printf end) &
@@ -213,8 +213,8 @@ func TestNonBlockingStreams(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// What the tool writes on stderr it writes first: that is the caller's own pipe, which
-			// it finds full later on.
+			// The tool writes on stderr first: that is the caller's own pipe, which is full later
+			// on.
 			cmd := shimmed(t,
 				`cat >asked; echo oops >&2; yes '{"type":"x"}' | head -c 5000000; echo`,
 				"-p", "--verbose", "--output-format", "stream-json")

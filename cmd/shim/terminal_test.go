@@ -32,7 +32,7 @@ type screen struct {
 	shown  strings.Builder
 }
 
-// showOn starts a call whose streams, but those that it has already, are a terminal of 24 lines.
+// showOn starts a call with a terminal of 24 lines as each stream that it does not have already.
 func showOn(t *testing.T, cmd *exec.Cmd) *screen {
 	return showSized(t, cmd, pty.Winsize{Rows: 24, Cols: 80})
 }
@@ -61,7 +61,7 @@ func showSized(t *testing.T, cmd *exec.Cmd, size pty.Winsize) *screen {
 // until reads until the screen has shown a text.
 func (s *screen) until(text string) {
 	s.t.Helper()
-	// Not by a deadline: a terminal whose descriptor was asked for has none.
+	// Not by a deadline: a terminal has none after its descriptor was asked for.
 	defer time.AfterFunc(time.Minute, func() { s.cmd.Process.Kill() }).Stop()
 	for piece := make([]byte, 1); !strings.HasSuffix(s.shown.String(), text); {
 		if _, err := s.master.Read(piece); err != nil {
@@ -95,7 +95,7 @@ func (s *screen) exit() int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// saying is a script that answers with what the shell makes of a text, in which descriptor 3 is its
+// saying is a script that answers with a text as the shell expands it, in which descriptor 3 is its
 // stdout.
 func saying(answer string) string {
 	return `exec 3>&1
@@ -104,8 +104,8 @@ printf '%b\n' "$answer"
 `
 }
 
-// A call whose output goes to a terminal is managed: the tool is given a session, has a terminal of
-// the same kind, and the screen shows the same as without the shim.
+// A call with output to a terminal is managed: the tool is given a session, has a terminal of the
+// same kind, and the screen shows the same as without the shim.
 func TestManagedAtATerminal(t *testing.T) {
 	tests := []struct{ name, script, args, want string }{
 		{"text", saying(`$(echo "$*" | sed 's/[-0-9a-f]\{36\}/ID/')\ntwo\tparts`), "-p hi",

@@ -157,7 +157,7 @@ func list(root *os.Root, chosen selection, limits Limits) ([]file, error) {
 	return files, nil
 }
 
-// names returns the selection's own names, and those of the common files.
+// names returns the selection's own names, and the names of the common files.
 func (s selection) names(root *os.Root) ([]string, error) {
 	names := slices.Clone(s.own)
 	for _, pattern := range s.common {

@@ -24,7 +24,7 @@ import (
 // maxWindow bounds the memory that a bundle makes the reader use.
 const maxWindow = 4 << 20
 
-// Unpack replaces the files at and below paths by those of a bundle, and adds common files. Anything there
+// Unpack replaces the files at and below paths by a bundle's files, and adds common files. Anything there
 // now must be nothing, or have one of the digests replace: it fails with store.ErrChanged otherwise. It
 // fails with store.ErrBroken if the bundle has another digest, or contents that no bundle has. It calls fetch if the
 // files are not the bundle's already.
@@ -174,7 +174,7 @@ func (u *unpacker) unpack(ctx context.Context, archive io.Reader, h *tar.Header)
 	return content.Sum(nil), nil
 }
 
-// An unpackReader reads a bundle's file: what fails is the bundle, not the disk.
+// An unpackReader reads a bundle's file: a failed read is the bundle's fault, not the disk's.
 type unpackReader struct {
 	ctx context.Context
 	in  io.Reader

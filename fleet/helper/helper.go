@@ -76,7 +76,7 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 }
 
 // closeInherited closes the descriptors that the caller's caller left open: another process can be
-// waiting for their end. The runtime's own are the ones with close-on-exec.
+// waiting for their end. The runtime's own descriptors have close-on-exec.
 func closeInherited() {
 	entries, err := os.ReadDir("/dev/fd")
 	if err != nil {

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A directory is an engine whose entries are files, for one process. Its writes take a moment.
+// A directory is an engine with files as entries, for one process. Its writes take a moment.
 type directory struct {
 	mu   sync.Mutex
 	path string

@@ -58,7 +58,7 @@ var errNoEndpoint = errors.New("the endpoint of the store's URL is not one")
 func region(query url.Values) string {
 	region := cmp.Or(query.Get("region"), os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
 	if region == "" && query.Has("endpoint") {
-		return "us-east-1" // what servers other than AWS's expect
+		return "us-east-1" // expected by servers other than AWS's
 	}
 	return region
 }

@@ -17,7 +17,7 @@ import (
 // A request is one verb's way to the server.
 type request struct {
 	write    bool
-	replaces bool        // what exists
+	replaces bool        // an object that exists
 	sent     atomic.Bool // it had a connection, so that the server might have read it
 }
 

@@ -1,8 +1,9 @@
 // Package s3 is a store in a bucket of an S3 API that keeps conditions on writes.
 //
-// It repeats no request, and reads nothing but the URL and what AWS's tools read for credentials.
-// Versions are ETags, which most servers derive from the content: a register's values must differ.
-// Invariant: a write fails with an error other than store.ErrUnknown only if it was not made.
+// It repeats no request, and reads nothing but the URL and the sources of credentials that AWS's
+// tools read. Versions are ETags, which most servers derive from the content: a register's values
+// must differ. Invariant: a write fails with an error other than store.ErrUnknown only if it was
+// not made.
 package s3
 
 import (

@@ -126,7 +126,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A server that knows no such path is no store, though its answer to a read is that of a missing key.
+// A server that knows no such path is no store, though it answers a read as if the key were missing.
 func TestNoAPI(t *testing.T) {
 	s, _ := answering(t, 404, "")
 	if _, err := s.Swap(t.Context(), "key", "", nil); !errors.Is(err, store.ErrNoStore) {

@@ -15,7 +15,7 @@ import (
 // connections. They never retry a write: a late repetition is told from a first try by the version
 // only. A context's end is an error that wraps context.Cause.
 type Store interface {
-	// Read returns those of the registers and objects that exist, by their names, and most bytes of each at most.
+	// Read returns the registers and objects that exist, by their names, and most bytes of each at most.
 	Read(ctx context.Context, most int64, names ...string) (map[string]Entry, error)
 	// Swap replaces a register's value if the version is still old and returns the new version. With
 	// old "" the register must not exist. If it has another version Swap fails with ErrMoved; if it
@@ -103,7 +103,7 @@ type Entry struct {
 // and Of.
 type Name struct {
 	Kind string // Task or Opening
-	Of   Texts  // what must be equal for two machines to mean the same register
+	Of   Texts  // texts that are equal where two machines mean the same register
 	ID   string // of one of the registers with this name
 }
 

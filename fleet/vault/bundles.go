@@ -69,7 +69,7 @@ func (v *Vault) Drop(ctx context.Context, names ...string) error {
 	return v.engine.Delete(ctx, names...)
 }
 
-// isBundle reports whether a name is one that Save gives.
+// isBundle reports whether Save gives a name of this form.
 func isBundle(name string) bool {
 	return len(name) == len(prefixBundle)+32 && name[:len(prefixBundle)] == prefixBundle
 }

@@ -49,7 +49,7 @@ func (v *Vault) startCheck() *check {
 	return c
 }
 
-// ready waits for the check and returns the store's format. It tries again what failed for a while.
+// ready waits for the check and returns the store's format. It repeats failed steps for a while.
 func (v *Vault) ready(ctx context.Context) (format, error) {
 	v.mu.Lock()
 	c := v.check

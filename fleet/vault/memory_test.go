@@ -9,7 +9,8 @@ import (
 	"reprise/test/stores/mem"
 )
 
-// A memory is an engine that remembers all that it was ever given, and whose faults a test decides.
+// A memory is an engine that remembers every entry that it was ever given. A test decides the
+// faults.
 type memory struct {
 	mem.Store
 

@@ -117,7 +117,8 @@ func (v *Vault) Registers(ctx context.Context, kind string, each func(store.Regi
 	return err
 }
 
-// eachRegister calls use with what openEntry returns of the registers below a prefix, at most so many of them.
+// eachRegister calls use with the result of openEntry for each register below a prefix, at most so
+// many of them.
 func (v *Vault) eachRegister(
 	ctx context.Context, prefix string, limit int, use func(*found, error) error,
 ) (more bool, err error) {

@@ -31,7 +31,7 @@ func passes(context.Context, store.Store) error { return nil }
 func open(t *testing.T, engine store.Store, key Key) *Vault {
 	t.Helper()
 	v := Open(t.Context(), engine, Options{Key: key, Limits: bundle.Limits{Size: 1 << 20, Files: 100}, SelfTest: passes, Now: func() time.Time { return tested }})
-	if _, err := v.ready(t.Context()); err != nil { // what a test breaks, it breaks afterwards
+	if _, err := v.ready(t.Context()); err != nil { // a test breaks the store afterwards
 		t.Fatal(err)
 	}
 	return v
@@ -417,7 +417,7 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// Whoever reads a store finds no name or text of a session in it.
+// A reader of a store finds no name or text of a session in it.
 func TestReaderLearnsNothing(t *testing.T) {
 	secrets := []string{"the-project", "/home/user/work", "the-task", "opening-digest", "chain-id-77", "host-name-9", "prompt text of a user", "0198c7f0-session", "projects/slug"}
 	m := &memory{}
@@ -453,7 +453,7 @@ func TestReaderLearnsNothing(t *testing.T) {
 	}
 }
 
-// Whoever writes into a store without its key can only make entries missing or broken.
+// A writer without the store's key can only make entries missing or broken.
 func TestWriterCanOnlyDeny(t *testing.T) {
 	m := &memory{}
 	v := open(t, m, keyA)

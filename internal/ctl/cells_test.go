@@ -12,7 +12,7 @@ import (
 	"reprise/ledger"
 )
 
-// screenApp is an app whose terminal is b.
+// screenApp is an app with b as its terminal.
 func screenApp(b *strings.Builder, width int) *app.App {
 	return &app.App{Stdout: view.Screen{Writer: b, Terminal: true, Width: width},
 		Environ: []string{"HOME=/home/me"}, Now: time.UnixMilli(90_000)}

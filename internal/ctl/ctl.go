@@ -1,4 +1,5 @@
-// Package ctl is shimctl: a file a command, what several need in rooms below.
+// Package ctl is shimctl: a file a command; packages below have the code that several commands
+// need.
 //
 // It never runs a tool for a call and decides nothing about one. Invariants: screens only read; a
 // command that writes shows the change first, and asks.

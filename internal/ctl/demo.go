@@ -119,8 +119,8 @@ func play(a *app.App, ctx context.Context, job demo.Setup, root, how string) (de
 	return job.Play(ctx, root)
 }
 
-// realTool returns the first tool that is installed, or the one that is asked for, and
-// the directory of the executable.
+// realTool returns the first tool that is installed, or the tool that is asked for, and the
+// directory of the executable.
 func realTool(a *app.App, asked, self, root string) (name, dir string, err error) {
 	for _, name := range demo.Tools {
 		if asked != "" && asked != name ||

@@ -176,7 +176,7 @@ type jsonSchema = map[string]any
 // A schemaWriter makes the schema of --json from the doc tags.
 type schemaWriter struct {
 	t      *testing.T
-	common map[string]string // what the common fields mean
+	common map[string]string // the meanings of the common fields
 }
 
 func schemaReference(t *testing.T) string {

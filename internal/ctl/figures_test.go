@@ -129,8 +129,8 @@ func TestFiguresAgree(t *testing.T) {
 	}
 }
 
-// addUnusual adds a call that was killed, which counts; and one that was only observed, which does
-// not.
+// addUnusual adds a call that was killed, which counts, and a call that was only observed, which
+// does not.
 func addUnusual(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", path)

@@ -153,7 +153,7 @@ func (s *stats) sum(l *ledger.Ledger, r view.Reporter) (err error) {
 	return nil
 }
 
-// The columns after the key, those of --all last.
+// The columns after the key, the columns of --all last.
 var (
 	statsColumns = []string{"CALLS", "RESUMED", "OK", "COST", "PRICED", "DURATION"}
 	moreColumns  = []string{"SESSIONS", "REUSED", "COUNTED", "INPUT", "CACHED", "WRITTEN", "OUTPUT"}

@@ -7,7 +7,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// There is a warning if costs kept calls fresh, also those of their own chain.
+// There is a warning if costs kept calls fresh, also the costs of their own chain.
 func TestDearerDecisionsWarn(t *testing.T) {
 	calls := []ledger.Record{{Reason: reason.Dearer, Outcome: "ok"},
 		{Reason: reason.Extends, Outcome: "ok"}}

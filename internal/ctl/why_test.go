@@ -23,8 +23,8 @@ func silent() *app.App {
 }
 
 // For each reason there is, why gives the meaning and a way to change it, and a command
-// that exists: of a call that has the reason, of one whose resume was given up for it, of passed
-// calls, and without any.
+// that exists: of a call that has the reason, of a call with a resume that was given up for it, of
+// passed calls, and without any.
 func TestWhy(t *testing.T) {
 	l, err := ledger.OpenMemory()
 	if err != nil {

@@ -63,7 +63,7 @@ func brief(opening string, rounds int) string {
 	return b.String()
 }
 
-// Contracts are, by role, the end of each prompt, like those of orchestrators.
+// Contracts are, by role, the end of each prompt, as orchestrators have them.
 var Contracts = map[string]string{
 	"coder": "## When you are done\n\nPrint STATUS: REVIEW in a line of its own.\n",
 	"reviewer": "## Your verdict\n\nPrint DECISION: APPROVE or DECISION: REJECT in a line of " +

@@ -18,7 +18,7 @@ const (
 
 var week = Retention{KeepWithin: 7 * day, TTL: hour, MaxAge: day}
 
-// session is one that only its age speaks about.
+// session returns a session with nothing but an age.
 func session(id, chain int64, used decide.Millis) ledger.SessionFile {
 	return ledger.SessionFile{ID: id, Chain: chain, State: decide.Live, Created: used - hour, LastUsed: used}
 }

@@ -1,8 +1,8 @@
 // Package sessionfile finds and removes the files of one session.
 //
 // It never follows a symbolic link, never leaves the tool's own directory, and removes nothing that
-// has changed since it was checked. Invariant: a file is removed only if the place, name,
-// device and inode, size and time are those of the file that was found, and no other process has
+// has changed since it was checked. Invariant: a file is removed only if it has the same place,
+// name, device and inode, size and time as the file that was found, and no other process has
 // written to it since our last run ended.
 package sessionfile
 

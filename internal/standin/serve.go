@@ -145,8 +145,8 @@ func aside(w http.ResponseWriter, r Request) {
 	case strings.HasSuffix(r.Path, ":countTokens"):
 		writeJSON(w, http.StatusOK, object{"totalTokens": r.Size/4 + 1})
 	case strings.HasSuffix(r.Path, "/models"):
-		// An empty list, under the name that OpenAI and Mistral use and the one that codex and
-		// gemini use.
+		// An empty list, under the name that OpenAI and Mistral use and under the name that codex
+		// and gemini use.
 		writeJSON(w, http.StatusOK, object{"object": "list", "data": []any{}, "models": []any{}})
 	case r.Method == http.MethodHead, r.Path == "/":
 		writeJSON(w, http.StatusOK, object{})

@@ -25,9 +25,9 @@ type Options struct {
 	Addr string
 	// Log receives one line of JSON for each request, if it is not nil.
 	Log io.Writer
-	// Measure counts the tokens of a prompt, and those of them that the provider's cache has. An
-	// error is the provider's about the request. If it is nil, the cache has all that was sent
-	// before.
+	// Measure counts the tokens of a prompt, and the tokens among them that the provider's cache
+	// has. An error is the provider's about the request. If it is nil, the cache has all that was
+	// sent before.
 	Measure func(Prompt) (Tokens, error)
 	// Reply returns the model's answer, if it is not nil and returns true; else that is "ok".
 	Reply func(Request) (Reply, bool)

@@ -17,8 +17,9 @@ type Reuse struct {
 }
 
 // HourSaves returns the weighted tokens that a cache of an hour saves against one of five minutes, negative if
-// it costs more. A token that is kept for an hour is read instead of written again after 5 to 60 minutes, but
-// whatever is written costs more. So the hour pays if more than 65 % of the written tokens are read then.
+// it costs more. A token that is kept for an hour is read instead of written again after 5 to 60
+// minutes, but every written token costs more. So the hour pays if more than 65 % of the written
+// tokens are read then.
 func (r Reuse) HourSaves() float64 {
 	const saved, paid = WeightCacheWrite - WeightCacheRead, WeightHourWrite - WeightCacheWrite
 	found := 1.0

@@ -12,7 +12,7 @@ func TestHourPaysFromTwoThirdsOn(t *testing.T) {
 	if got := (Reuse{Written: 2000, Within: 1000, Again: 1000}).HourSaves(); got != 400 {
 		t.Errorf("it saves %v", got)
 	}
-	// A model whose resumes find only half gains little by it.
+	// A model gains little by it if resumes find only half.
 	if got := (Reuse{Written: 3000, Within: 2000, Expected: 1000, Found: 400}).HourSaves(); got >= 0 {
 		t.Errorf("it saves %v", got)
 	}

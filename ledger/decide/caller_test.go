@@ -16,7 +16,7 @@ func callerOf(pids ...int) Caller {
 	return c
 }
 
-// personOf returns a person whose shell has that PID, or who has none.
+// personOf returns a person with a shell of that PID, or without a shell.
 func personOf(pid int) Caller {
 	c := Caller{Person: true}
 	if pid > 0 {
@@ -101,7 +101,7 @@ func TestSameCaller(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", name, got, ok, tt.want)
 		}
 	}
-	// Of the shell itself, whoever it is called by.
+	// Nor is a script the same as its shell, with any caller.
 	script := changed(callerOf(9), func(c *Caller) { c.Shell = callerProcess(7) })
 	for _, pair := range [][2]Caller{{script, personOf(7)}, {personOf(7), script}} {
 		if _, ok := pair[0].SameAs(pair[1], 0); ok {

@@ -42,8 +42,8 @@ const (
 	Unmeasured Side = ""          // belongs to no chain, or nobody knows whether it began the job
 )
 
-// begins are the reasons of fresh calls that begin their job. A repeated or changed prompt, or one that lacks
-// evidence, can be a later round of one, or a sample.
+// begins are the reasons of fresh calls that begin their job. A repeated or changed prompt, or a
+// prompt that lacks evidence, can be a later round of one, or a sample.
 var begins = map[reason.Code]bool{reason.FirstCall: true, reason.NewJob: true, reason.NewRole: true,
 	reason.ForcedFresh: true, reason.ContextReset: true, reason.AttemptReset: true}
 

@@ -39,7 +39,8 @@ type Decision struct {
 }
 
 // Decide decides whether a call is resumed. It is a pure function: equal facts yield equal
-// decisions, and time counts only through Limits. Whatever is not provably a continuation is fresh.
+// decisions, and time counts only through Limits. A call that is not provably a continuation is
+// fresh.
 func Decide(f Facts) Decision {
 	if f.Never {
 		return Decision{Mode: rewrite.Fresh, Reason: reason.Never}
@@ -75,7 +76,7 @@ func Decide(f Facts) Decision {
 	if d.Prices, d.Reason = dearer(f, chain); d.Reason != "" {
 		return d
 	}
-	if chain.Share < f.Limits.HoldOut { // late: only what would be resumed can be compared
+	if chain.Share < f.Limits.HoldOut { // late: only calls that would be resumed are compared
 		d.Reason = reason.HeldOut
 		return d
 	}

@@ -389,8 +389,8 @@ func limited(p Evidence) func(*Facts) {
 	return func(f *Facts) { f.Chains[0].StateWhy, f.Chains[0].Evidence = reason.TurnLimit, p }
 }
 
-// node is a session of a tree: its number, what it is a copy of, and how the prompt relates
-// to what it was sent, which is so many blocks.
+// node is a session of a tree: its number, the number of the session that it was copied from, and
+// how the call's prompt relates to its own, which has so many blocks.
 type node struct {
 	session, parent int64
 	relation        reason.Code
@@ -398,7 +398,7 @@ type node struct {
 	change          func(*ChainFacts)
 }
 
-// treeFacts are those of a chain that has these sessions, the newest first.
+// treeFacts are the facts of a chain that has these sessions, the newest first.
 func treeFacts(nodes ...node) Facts {
 	f := goodFacts()
 	one := f.Chains[0]
@@ -510,7 +510,8 @@ func TestDecideWaitsForACopy(t *testing.T) {
 	}
 }
 
-// A name goes on with its end, also where an identical prompt resumes and one that is over is repeated too.
+// A name continues with its newest session, also where an identical prompt resumes and the prompt
+// of an earlier session is repeated too.
 func TestDecideIdenticalByName(t *testing.T) {
 	f := treeFacts(node{2, 0, reason.Identical, 1, nil}, node{1, 0, reason.Extends, 2, func(c *ChainFacts) { c.Reset = true }})
 	f.Named, f.Limits.ResumeSame = true, true
@@ -519,7 +520,7 @@ func TestDecideIdenticalByName(t *testing.T) {
 	}
 }
 
-// A name whose sessions are in use is waited for, though it does not tell them apart.
+// A name with sessions in use is waited for, though it does not tell them apart.
 func TestDecideByABusyName(t *testing.T) {
 	atOnce := func(c *ChainFacts) { c.Concurrent = true }
 	f := treeFacts(node{2, 0, reason.Revises, 2, func(c *ChainFacts) { atOnce(c); c.State, c.Held = Running, true }}, node{1, 0, reason.Revises, 1, atOnce})
@@ -597,7 +598,7 @@ func quotes(bytes int, own bool) func(*Facts) {
 
 func unrelated(f *Facts) { f.Limits.Unrelated = true }
 
-// unnamed sets what a call without a name needs.
+// unnamed sets the proof that a call without a name needs.
 func unnamed(u Unnamed) func(*Facts) { return func(f *Facts) { f.Limits.Unnamed = u } }
 
 func both(change, also func(*Facts)) func(*Facts) {
@@ -629,7 +630,7 @@ func replacedBefore(other int64) func(*Facts) {
 	}
 }
 
-// What a call without a name needs, by how its prompt relates to what the session was sent.
+// The proof that a call without a name needs, by how its prompt relates to the session's.
 func TestVerdict(t *testing.T) {
 	const loop = "loop.sh"
 	long := quotes(200, true)

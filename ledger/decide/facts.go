@@ -132,8 +132,8 @@ func (s *SessionRecord) Context() rewrite.Context {
 // requested.
 func (s *SessionRecord) model() string { return cmp.Or(s.FirstModel, s.Model) }
 
-// Changes reports whether the session's runs change files, as far as is known. One that only reads,
-// as a reviewer's, makes the progress elsewhere.
+// Changes reports whether the session's runs change files, as far as is known. A session that only
+// reads, as a reviewer's, makes the progress elsewhere.
 func (s *SessionRecord) Changes() bool { return strings.Contains(s.LeftFiles, `"path":`) }
 
 // ChainFacts are the facts about a chain and one of its sessions.

@@ -1,6 +1,6 @@
 package decide
 
-// lostCopies makes so many copies of the session whose shim was killed. Others have failed before.
+// lostCopies makes so many copies of the session that lost their shim. Others have failed before.
 func lostCopies(lost, failed int) func(*Facts) {
 	return func(f *Facts) {
 		f.Copies = true

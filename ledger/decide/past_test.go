@@ -7,8 +7,9 @@ import (
 	"reprise/rewrite"
 )
 
-// Two resumes that missed the cache and cost more than the fresh run before them speak against a third after the same pause, unless
-// the provider was asked in the meantime to keep for an hour what was written.
+// Two resumes that missed the cache and cost more than the fresh run before them speak against a
+// third after the same pause, unless the provider was asked in the meantime to keep written tokens
+// for an hour.
 func TestPastPrices(t *testing.T) {
 	const pause = 2 * BriefIdle
 	run := func(side Side, idle Millis, missed bool, written int64) Run {
@@ -18,7 +19,7 @@ func TestPastPrices(t *testing.T) {
 	fresh := run(FollowUp, 0, false, 20_000)
 	hour := fresh
 	hour.Hour = true
-	// A resume that costs less than the cold first run, and finds 8,000 tokens of what comes in front of the prompt.
+	// A resume that costs less than the cold first run, and finds the 8,000 tokens in front of the prompt.
 	front, cold := run(Resumed, pause, true, 13_000), first
 	front.Found, front.Usage.CacheRead, cold.Found = 8_000, 8_000, 0
 	warm := cold

@@ -66,8 +66,8 @@ func TestEveryReasonIsDecidedOn(t *testing.T) {
 	}
 }
 
-// What blocked and its like decide is a guard, nothing else is: only then is a
-// fresh run what a resume would have been.
+// Reasons that blocked and its like give are guards, no others are: only then can a fresh run be
+// compared with a resume.
 func TestGuards(t *testing.T) {
 	for _, d := range decisions() {
 		f := goodFacts()
@@ -80,7 +80,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// What a call is counted as.
+// The side on which a call is counted.
 func TestSides(t *testing.T) {
 	for _, tt := range []struct {
 		mode             rewrite.Mode

@@ -9,7 +9,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// Each fact of a proof has its sentence, and what implies another fact has its sentence alone.
+// Each fact of a proof has its sentence, and a fact that implies another one has the only sentence
+// of the two.
 func TestProof(t *testing.T) {
 	for _, tt := range []struct {
 		proof Evidence

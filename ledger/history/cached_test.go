@@ -9,14 +9,14 @@ import (
 	"reprise/rewrite"
 )
 
-// A request is one whose prompt has so many tokens, of which the cache had some.
+// A request has a prompt of so many tokens, and some of them were in the cache.
 type request struct{ prompt, read int64 }
 
 func (r request) usage() rewrite.Usage {
 	return rewrite.Usage{Known: true, CacheRead: r.read, CacheWrite: r.prompt - r.read}
 }
 
-// callAt makes a call of a named task. Its session holds its first request and what was added until its end.
+// callAt makes a call of a named task. The session holds the first request and the text added until the end.
 func callAt(t *testing.T, l *ledger.Ledger, now decide.Millis, task string, first, sum request, holds int64) {
 	t.Helper()
 	play(t, l, now, func(c *ledger.Call) { c.Task = task }, func(_ *ledger.Ticket, o *ledger.Outcome) {
@@ -57,8 +57,8 @@ func TestCacheRows(t *testing.T) {
 	}
 }
 
-// What is in front of a prompt counts if it is large enough to be cached. A resume within five minutes has found it, unless it shows
-// that it has not.
+// The text in front of a prompt counts if it is large enough to be cached. A resume within five
+// minutes has found it, unless it shows that it has not.
 func TestSlicesKnowWhatWasCold(t *testing.T) {
 	l, _ := newLedger(t)
 	const start = 100 * hour

@@ -30,7 +30,7 @@ func newLedger(tb testing.TB) (l *ledger.Ledger, path string) {
 	return l, path
 }
 
-// execute changes the ledger at path past what a call can do.
+// execute changes the ledger at path in ways that no call can.
 func execute(tb testing.TB, path, query string, args ...any) {
 	tb.Helper()
 	db, err := sql.Open("sqlite3", path)

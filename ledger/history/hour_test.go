@@ -7,7 +7,7 @@ import (
 	"reprise/ledger/decide"
 )
 
-// What an hour costs a chain that asked for it, and what it would have saved one that did not.
+// The cost of an hour for a chain that asked for it, and the saving for a chain that did not.
 func TestHourRows(t *testing.T) {
 	l, _ := newLedger(t)
 	const start = 100 * hour

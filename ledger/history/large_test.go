@@ -2,7 +2,7 @@ package history
 
 import "testing"
 
-// BenchmarkLarge asks a ledger of a million calls, in 100 000 chains, what shimctl asks.
+// BenchmarkLarge asks a ledger of a million calls, in 100 000 chains, the questions of shimctl.
 func BenchmarkLarge(b *testing.B) {
 	l, path := newLedger(b)
 	fill(b, path, 1_000_000)
@@ -29,7 +29,7 @@ func BenchmarkLarge(b *testing.B) {
 	}
 }
 
-// BenchmarkStats is what shimctl stats asks of a ledger of a million calls.
+// BenchmarkStats asks a ledger of a million calls the questions of shimctl stats.
 func BenchmarkStats(b *testing.B) {
 	l, path := newLedger(b)
 	fill(b, path, 1_000_000)

@@ -139,8 +139,8 @@ func RemoveKey(line []byte, key string) []byte {
 	return line
 }
 
-// RawString encodes text the way gemini and vibe write JSON: only what must be escaped is escaped
-// (recordings/gemini/multi-stream, recordings/vibe/multi-streaming).
+// RawString encodes text the way gemini and vibe write JSON: only characters that must be escaped
+// are escaped (recordings/gemini/multi-stream, recordings/vibe/multi-streaming).
 func RawString(text string) []byte {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

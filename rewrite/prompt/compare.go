@@ -285,7 +285,7 @@ func (p *Prompt) lastBlocks(these []Digest) (first int, found bool) {
 	return first, left == 0
 }
 
-// matched is how blocks match those of a base.
+// matched is how blocks match the blocks of a base.
 type matched struct {
 	// Has reports for each block of the prompt whether the base has it, in this order: a block that
 	// moved counts as new.
@@ -426,8 +426,8 @@ func (p *Prompt) gaps(i, left int) map[Digest]int {
 	return found
 }
 
-// answersCue reports whether a block begins with all lines of an earlier one that ended with a name
-// for the answer, "Assistant:", and has a text behind that name.
+// answersCue reports whether a block begins with all lines of an earlier block that ended with a
+// name for the answer, "Assistant:", and has a text behind that name.
 func (p *Prompt) answersCue(b *block, before Digest, lines int) bool {
 	text := b.firstLines(lines)
 	last := strings.LastIndexByte(text, '\n') + 1
@@ -441,7 +441,7 @@ var emptySlots = []string{"(none)", "(none yet)", "none", "None", "None.", "none
 	"No feedback yet.", "(nothing yet)", "nothing yet", "[]", "(keine)", "keine", "(aucun)",
 	"(ninguno)"}
 
-// fills reports whether a block has a text in the place of one that said that it was empty, alone
+// fills reports whether a block has a text in the place of a block that was called empty, alone
 // or below the same line or behind the same name. It returns the lines that are new.
 func (p *Prompt) fills(b *block, before Digest) (added lineRange, ok bool) {
 	first, _, several := strings.Cut(b.text, "\n")

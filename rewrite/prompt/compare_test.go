@@ -12,7 +12,7 @@ import (
 
 var testKey = Key("a key for tests")
 
-// sentTo returns what is stored of a session that a caller who names its task sent a prompt.
+// sentTo returns the stored texts of a session that was sent a prompt with a named task.
 func sentTo(prompt string, answers ...string) Sent {
 	s := Sent{Base: New(prompt, testKey).Footprint(), Named: true}
 	for _, a := range answers {
@@ -405,8 +405,8 @@ func TestNamesWithoutLetters(t *testing.T) {
 	}
 }
 
-// What is kept of a prompt between comparisons does not depend on the sessions that it was compared
-// with.
+// The values that a prompt keeps between comparisons do not depend on the sessions that it was
+// compared with.
 func TestComparisonsAreIndependent(t *testing.T) {
 	const text = "Read this first.\nYou are the coder.\nFix the bug.\nYou are careful.\nAdd a " +
 		"test.\n\nAnd more:\n- src/a.go:3: unexpected indent\n"

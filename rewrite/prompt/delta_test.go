@@ -23,7 +23,7 @@ func briefed(sections ...string) string {
 		"\n\n## Contract\n\nPrint DONE.\n"
 }
 
-// sentOf returns what a session is sent of a prompt, and why that is all of it.
+// sentOf returns the part of a prompt that a session is sent, and the reason if that is all of it.
 func sentOf(p *Prompt, c Continuity) (text string, whole bool, why reason.Code) {
 	if text, why = p.Delta(c); why != "" {
 		return p.Text, true, why
@@ -31,7 +31,7 @@ func sentOf(p *Prompt, c Continuity) (text string, whole bool, why reason.Code) 
 	return text, false, ""
 }
 
-// makeDelta returns what a session that was sent before is sent of after.
+// makeDelta returns the part of the prompt after that a session is sent that has the prompt before.
 func makeDelta(before, after string) (text string, whole bool, why reason.Code) {
 	p := New(after, testKey)
 	return sentOf(p, Compare(sentTo(before), p))
@@ -311,8 +311,8 @@ func TestDeltaPairs(t *testing.T) {
 	}
 }
 
-// reconstruct returns the prompt that follows from what a session was sent and from what it is sent
-// now, by what the sentences say. It shares nothing with the code that makes a delta.
+// reconstruct returns the prompt that follows from a session's last prompt and from the delta, by
+// the sentences in it. It shares nothing with the code that makes a delta.
 func reconstruct(base, sent string) string {
 	trim := func(text string) string { return strings.TrimRight(text, " \t\r\n") }
 	for _, sentence := range []string{addedAtEnd, addedBefore, sectionsBelow} {
@@ -357,7 +357,7 @@ func reconstruct(base, sent string) string {
 	return sent
 }
 
-// headed cuts a text at its headings; the first piece is what stands before them.
+// headed cuts a text at its headings; the first piece is the text before them.
 func headed(text string) (names, texts []string) {
 	names, texts = []string{""}, []string{""}
 	fence := ""

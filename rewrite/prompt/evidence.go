@@ -203,7 +203,7 @@ type NewLine struct {
 	Digest WordDigest // of the line as an answer might have it
 }
 
-// New returns the new lines that no prompt has by chance, without those of the session's own
+// New returns the new lines that no prompt has by chance, without the lines of the session's own
 // answer.
 func (e *Evidence) New() (lines []NewLine) {
 	for _, l := range e.new {

@@ -13,7 +13,7 @@ import (
 // longReply is an answer that no prompt holds by chance.
 const longReply = "I changed the loop in src/retry.py and added a test."
 
-// unnamedSent returns what is stored of a session that was first sent root, then before.
+// unnamedSent returns the stored texts of a session that was first sent root, then before.
 func unnamedSent(root, before string, answers ...string) Sent {
 	first := New(root, testKey).Footprint()
 	sent := sentTo(before, answers...)
@@ -21,8 +21,8 @@ func unnamedSent(root, before string, answers ...string) Sent {
 	return sent
 }
 
-// A prompt without a name revises only if the first one is there whole, and what later rounds added
-// is replaced.
+// A prompt without a name revises only if the first one is there whole, and the additions of later
+// rounds are replaced.
 func TestRoots(t *testing.T) {
 	const root = "You are it.\n\nBuild the page.\n\nKeep it small."
 	const before = root + "\n\nThe header is gone."
@@ -216,7 +216,7 @@ func TestOwnAnswers(t *testing.T) {
 	}
 }
 
-// What another role of the task said is no answer of the session.
+// The words of another role of the task are no answer of the session.
 func TestOtherRolesWords(t *testing.T) {
 	key, roles := Key("a key for tests"), []string{"coder", "tester #0123", " #coder", ""}
 	for added, want := range map[string]bool{
@@ -272,7 +272,7 @@ func TestShownAnswers(t *testing.T) {
 	}
 }
 
-// What is new can name what the session touched.
+// New text can name a file or an item that the session touched.
 func TestTraceNames(t *testing.T) {
 	const base = "You are the coder.\n\nBuild src/old_page.go."
 	sent := sentTo(base, "Done.")
@@ -312,7 +312,7 @@ func TestTraceNames(t *testing.T) {
 	}
 }
 
-// Words count in what is new and the caller wrote, not in code, logs or quotations.
+// Words count in new text that the caller wrote, not in code, logs or quotations.
 func TestWhereWordsCount(t *testing.T) {
 	const base = "You are the coder.\n\nThe test still fails. Start over. Each request stands " +
 		"alone.\n\nBuild the page."
@@ -351,7 +351,7 @@ func TestWhereWordsCount(t *testing.T) {
 			t.Errorf("%q: %q, want %q", added, got, want)
 		}
 	}
-	// What a revision keeps of later rounds is not new, but words there still count.
+	// The text that a revision keeps of later rounds is not new, but words there still count.
 	const root = "You are the coder.\n\nBuild the page."
 	sent := unnamedSent(root, root+"\n\nSolve it on your own.\n\nIt leaks.", "Done.")
 	if e := Compare(sent, New(root+"\n\nSolve it on your own.\n\nIt drips.",

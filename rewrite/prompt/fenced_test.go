@@ -7,8 +7,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// Turns under long names between dashes are those of a conversation: an answer there that was
-// changed is another history.
+// Turns under long names between dashes are a conversation's: an answer there that was changed is
+// another history.
 func TestFencedTurns(t *testing.T) {
 	key := Key("k")
 	const answer = "The counter is never raised, so that the loop goes on for ever."

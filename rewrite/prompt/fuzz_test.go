@@ -95,8 +95,8 @@ func linesIn(before, after string) bool {
 	return len(left) == 0 && len(all) > len(lines(before))
 }
 
-// A prompt that is compared with one that it was made of: what is not all there
-// never extends, what is is never unrelated.
+// A prompt is compared with the prompt that it was made of: if a part is missing it never extends,
+// if all is there it is never unrelated.
 func FuzzCompare(f *testing.F) {
 	f.Add("a\n\nb", "a\n\nb\n\nc", "c")
 	f.Add("O\n\nHuman: a", "O\n\nHuman: a\n\nAssistant: b\n\nHuman: c", "b")

@@ -55,7 +55,7 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// A repeated prompt gives what it gave before; another template gives all of itself.
+// A repeated prompt gives the same text as before; another template gives all of its own.
 func TestGivenByRepeatedPrompt(t *testing.T) {
 	const text = "Do the next step of the plan."
 	p := New(text, Key("key"))

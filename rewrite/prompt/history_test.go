@@ -8,7 +8,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// What a prompt shows of a session's answers decides how it relates to it. second is the prompt
+// The answers of a session that a prompt shows decide how the two relate. second is the prompt
 // that follows first, or what stands behind first in it where it begins with a newline. want says
 // the relation, "shown" where the prompt counts as a conversation, "proven" where it shows every
 // answer unchanged and a new turn, "answer" where it shows the newest one and that is long,

@@ -101,9 +101,9 @@ var toolPart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(?:tool|function)[A-Za-z_]*"`)
 })
 
-// unfold returns the messages of a conversation: the elements of an array; those of an array in an
-// object, with the object's other fields as the frame; or the object itself. It does not check that
-// they are messages.
+// unfold returns the messages of a conversation: the elements of an array; the elements of an array
+// in an object, with the object's other fields as the frame; or the object itself. It does not
+// check that they are messages.
 func unfold(value json.RawMessage) (frame string, messages []json.RawMessage) {
 	if json.Unmarshal(value, &messages) == nil {
 		return "", messages

@@ -114,7 +114,7 @@ func (f *Footprint) lines(j int) int {
 // A Footprint is the ledger's record of a prompt.
 type Footprint struct {
 	Blocks  []Digest
-	Lines   []int  // how many lines each block has, 0 for one that cannot grow by lines
+	Lines   []int  // how many lines each block has, 0 for a block that cannot grow by lines
 	Opening int    // how many blocks the opening paragraph has, with its headings
 	Bytes   int    // length of the text: the lines without surrounding space
 	First   Digest // of the first line: a prompt that continues this one begins with the same
@@ -340,8 +340,8 @@ func stripRound(line string) string {
 	return strings.Join(out, " ")
 }
 
-// countWords are what callers name their rounds by; turnWords are those that rarely mean anything
-// else.
+// countWords are the words for rounds in callers' prompts; turnWords are the words among them that
+// rarely mean anything else.
 var (
 	countWords = wordSet{words: `round iteration turn cycle pass attempt runde durchgang versuch
 		iteración ronda tour itération giro iterazione rodada ronde runda раунд итерация`}

@@ -134,7 +134,7 @@ func TestFences(t *testing.T) {
 	}
 }
 
-// What the ledger keeps can be compared with what later versions make of the same text.
+// Stored fingerprints can be compared with those that later versions make of the same text.
 func TestDigestsStayTheSame(t *testing.T) {
 	mac := hmac.New(sha256.New, testKey)
 	mac.Write([]byte("text"))

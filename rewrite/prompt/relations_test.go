@@ -40,7 +40,7 @@ func TestSentBlocks(t *testing.T) {
 	}
 }
 
-// What frames a conversation can change, what was said in it must not.
+// The frame of a conversation can change, the messages in it must not.
 func TestFramesChange(t *testing.T) {
 	const turns, long = "User: one\n\nAssistant: first\n\nUser: two",
 		"User: one\n\nIn short.\n\nAssistant: first\n\nUser: two"
@@ -146,7 +146,7 @@ func TestBalanced(t *testing.T) {
 	}
 }
 
-// An addition is sent alone only where it means the same without what stands right before it.
+// An addition is sent alone only where it means the same without the text right before it.
 func TestStandsAlone(t *testing.T) {
 	end, inside := New("a", testKey), New("a\n\nb\n\nc", testKey)
 	for _, tt := range []struct {

@@ -96,7 +96,7 @@ type history struct {
 	// every answer is there unchanged and in order, the newest in the prompt's additions
 	newest bool
 	turns  bool // the newest is laid out as a turn of a conversation
-	// the newest is under the assistant's name, or that of the answers before it
+	// the newest is under the assistant's name, or the name of the answers before it
 	sameName bool
 	// the newest begins with a name of its own: "Thought: ...", "QUESTION: ..."
 	own     bool
@@ -119,7 +119,7 @@ func (h *history) isAnswer(i int) bool {
 	return slices.ContainsFunc(h.spans, func(s lineRange) bool { return s.has(i) })
 }
 
-// newLines returns the indexes of the lines that are not those of the base.
+// newLines returns the indexes of the lines that the base lacks.
 func (p *Prompt) newLines(m matched) (indexes []int) {
 	for block, had := range m.Has {
 		for i := p.starts[block]; !had && i < p.starts[block+1]; i++ {

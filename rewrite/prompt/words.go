@@ -15,8 +15,8 @@ import (
 // wordsTable lists the words that count for or against a resume, one row a line: kind, languages,
 // regular expression, a sentence that it matches, and the first words that it can match, or their
 // beginnings with "…", which go test ./rewrite -run TestWordsBegin -update writes. An expression is
-// matched against whole words of lower-case text, where one space stands for whatever separates
-// words, and a newline ends each sentence. Scripts without spaces are matched anywhere.
+// matched against whole words of lower-case text, where one space stands for any text that
+// separates words, and a newline ends each sentence. Scripts without spaces are matched anywhere.
 //
 // Kinds:
 //

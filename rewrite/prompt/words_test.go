@@ -101,7 +101,7 @@ func cutStart(text string) string {
 
 var update = flag.Bool("update", false, "write words.tsv anew")
 
-// The table says with what its expressions can begin.
+// The table lists the beginnings of its expressions.
 func TestWordsBegin(t *testing.T) {
 	var table strings.Builder
 	for _, row := range tableRows(t) {
@@ -130,7 +130,7 @@ func TestWordsBegin(t *testing.T) {
 	}
 }
 
-// Each row matches its sentence, and its kind is one that is looked for.
+// Each row matches its sentence, and has a kind that is looked for.
 func TestWords(t *testing.T) {
 	known := map[string]bool{"past": true, "rejected": true, "own": true, "shown": true}
 	for kind := range reasonsAgainst {
@@ -180,7 +180,7 @@ func TestEveryLanguageObjects(t *testing.T) {
 	}
 }
 
-// Words are matched whole, whatever stands between them, and a sentence ends at its sign.
+// Words are matched whole, with any signs between them, and a sentence ends at its sign.
 func TestPlainWords(t *testing.T) {
 	for text, want := range map[string]string{
 		"The **test** still-fails!  Fix it.": "the test still fails\nfix it",

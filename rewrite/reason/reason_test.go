@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// docs/reference/reasons.md is what a user checks a reason against: it has a line for each, and
-// no line for a reason that there is not.
+// docs/reference/reasons.md has a line for each reason, and no line for a reason that does not
+// exist.
 func TestEveryReasonIsExplained(t *testing.T) {
 	text, err := os.ReadFile("../../docs/reference/reasons.md")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 )
 
 // Each code has one row, with a meaning and, if it is a reason, a class; each class has reasons. No
-// advice names a task for all later calls of a shell, or has all callers share sessions. One that
-// resumes the call gives none.
+// advice names a task for all later calls of a shell, or has all callers share sessions. A mark
+// that resumes the call gives none.
 func TestTable(t *testing.T) {
 	rows := map[string]int{}
 	for i, list := range [][]Explanation{Table, Refusals, Failures, WholePrompts} {

@@ -15,7 +15,7 @@ import (
 // A chatLine is a line that a run has added to a session's file.
 type chatLine struct{ path, text string }
 
-// A chatRun is a recorded run in text, with what it has written to session files.
+// A chatRun is a recorded run in text, with the session files that it has written.
 type chatRun struct {
 	tool   rewrite.Tool
 	plan   rewrite.Plan
@@ -70,8 +70,8 @@ func readChat(t *testing.T, tool rewrite.Tool, name string) chatRun {
 	return c
 }
 
-// play returns what is seen of the run if stdout comes behind so many lines, and the file ends with
-// others.
+// play returns the state that is read from the run if stdout comes behind so many lines, and the
+// file ends with others.
 func (c chatRun) play(t *testing.T, behind, end int) rewrite.StreamState {
 	t.Helper()
 	s := c.tool.Stream(rewrite.CommandLine{Format: rewrite.Text}, c.plan, "")
@@ -90,7 +90,7 @@ func (c chatRun) play(t *testing.T, behind, end int) rewrite.StreamState {
 	return *s.Seen()
 }
 
-// What a run in text was is read from the session's file, wherever stdout comes in between.
+// The figures of a run in text are read from the session's file, wherever stdout comes in between.
 func TestChats(t *testing.T) {
 	const fork = ""
 	for _, tt := range []struct {
@@ -279,8 +279,8 @@ func TestQwenChatTotals(t *testing.T) {
 	}
 }
 
-// Records that another process has written, or that are of an unexpected shape, make a session one
-// that is not resumed.
+// Records that another process has written, or that are of an unexpected shape, keep a session from
+// being resumed.
 func TestOddChats(t *testing.T) {
 	const (
 		geminiHead = `{"sessionId":"` + tooltest.SomeID + `","kind":"main"}` + "\n"

@@ -32,10 +32,10 @@ type driftCase struct {
 	lines  []string // of stdout, or the entries of vibe's array, or gemini's one object
 }
 
-// played is what a caller gets of a run.
+// played is the output of a run, as a caller gets it.
 type played struct {
 	out, errOut string
-	unshown     string // of out, what is shown only since the tool exited with 0
+	unshown     string // the part of out that is shown only since the tool exited with 0
 	seen        rewrite.StreamState
 }
 
@@ -68,12 +68,12 @@ func (c *driftCase) play(lines []string) played {
 	return p
 }
 
-// good reports whether a session is one to go on with, by what was seen.
+// good reports whether a session can be continued, by the state that was read.
 func (c *driftCase) good(s *rewrite.StreamState) bool {
 	return c.exit == 0 && s.Final && !s.Failed && !s.Synthetic && !s.WrongID && s.ID != ""
 }
 
-// driftCases reads the recordings of all tools whose stdout is events.
+// driftCases reads the recordings of all tools that print events.
 func driftCases(t *testing.T) []driftCase {
 	t.Helper()
 	paths, err := filepath.Glob("../../testdata/recordings/*/*/run.json")
@@ -265,13 +265,12 @@ const strangeEvent = `{"type":"novel_event","session_id":"` + tooltest.ForeignID
 	`","sessionId":"` + tooltest.ForeignID +
 	`","thread_id":"` + tooltest.ForeignID + `","turnId":null,"text":"assistant init result"}`
 
-// without returns what the caller gets where an event is missing, as it would be with
-// nothing more than that.
+// without returns the output for the caller where an event is missing.
 func (c *driftCase) without(i int) played {
 	return c.play(slices.Delete(slices.Clone(c.lines), i, i+1))
 }
 
-// check looks at what a caller gets where a stream's event number i has changed, to an
+// check looks at the output that a caller gets where a stream's event number i has changed, to an
 // event or, with insert, by an event in front of it.
 func (c *driftCase) check(base played, i int, event string, insert bool) error {
 	lines := slices.Clone(c.lines)
@@ -300,8 +299,7 @@ func (c *driftCase) check(base played, i int, event string, insert bool) error {
 		"%.200q, %.200q", got.out, got.errOut, base.out, base.errOut, less.out, less.errOut)
 }
 
-// saysNothing reports whether an event is a result that has lost what the tool said of
-// its failure.
+// saysNothing reports whether an event is a result that has lost the text about the tool's failure.
 func saysNothing(event string) bool {
 	var e struct {
 		Type, Status string
@@ -345,9 +343,9 @@ func (c *driftCase) shown(lines []string, event string, base, less, got played) 
 	return c.exit != 0 && got.out+got.errOut != "" && strings.HasPrefix(got.out, less.out)
 }
 
-// Tools change their events from version to version. Whatever becomes of one field, or one
-// event, the caller gets the same answer, or what the tool has written, or its error; and
-// no session is one to go on with that would not have been.
+// Tools change their events from version to version. If one field or one event changes, the caller
+// gets the same answer, or the output as the tool has written it, or the error; and no session can
+// be continued that could not be before.
 func TestEventShapesDrift(t *testing.T) {
 	seed := *driftSeed
 	if seed == 0 {

@@ -73,7 +73,7 @@ func playAll(s rewrite.Stream, output string) rewrite.StreamState {
 	return *s.Seen()
 }
 
-// What no recording has. A refused connection was measured with claude 2.1.197 and 2.1.329, qwen
+// Failures that no recording has. A refused connection was measured with claude 2.1.197 and 2.1.329, qwen
 // 0.24.4 and droid 0.225.2.
 func TestWhatErrorsSay(t *testing.T) {
 	claudeSays := func(status, text string) string {
@@ -145,7 +145,7 @@ func TestWhatErrorsSay(t *testing.T) {
 	}
 }
 
-// A request that failed and was made again says nothing about what came then.
+// A request that failed and was made again says nothing about the turn after it.
 func TestFailureThatPassed(t *testing.T) {
 	output := `{"type":"error","source":"agent_loop","message":"429 {}","session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` + "\n" +
 		`{"type":"tool_call","parameters":{},"session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` +

@@ -8,8 +8,8 @@ import (
 	"reprise/test/tooltest"
 )
 
-// A session with an event that was not as expected is not one to go on with, and such an
-// event names none; what there is to see of it still counts.
+// A session with an unexpected event is not continued, and such an event names no session; the
+// fields that can be read still count.
 func TestOddEvents(t *testing.T) {
 	claudeOdd := strings.Replace(tooltest.ClaudeEnds, `"is_error":false`,
 		`"is_error":false,"api_error_status":"429"`, 1)
@@ -102,8 +102,8 @@ func TestOddEvents(t *testing.T) {
 	}
 }
 
-// A format that is rendered needs each line whole; one that the tool writes at its end does not
-// show it that nobody reads, and nobody reads before it.
+// A format that is rendered needs each line whole. By a format that the tool writes at the end, it
+// does not learn that nobody reads, and nobody reads before.
 func TestWhatStreamsNeed(t *testing.T) {
 	const most = rewrite.LongestLine
 	tests := []struct {

@@ -15,8 +15,8 @@ import (
 	"reprise/test/tooltest"
 )
 
-// A command line that is managed is read as before behind what a plan adds to it, and
-// a resume in it is seen as one, of that session.
+// A managed command line is read the same behind the options that a plan adds, and a resume among
+// these is seen as a resume of that session.
 func FuzzPlans(f *testing.F) {
 	for _, s := range []string{"-p\nhi", "exec\nhi\n--json", "e\n-m\nx\n-", "-p\nhi\n-o\njson",
 		"--prompt=hi\n-y", "-p\n--\nhi", "hi\n--output\njson",
@@ -121,7 +121,7 @@ func keepsOptions(t *testing.T, call rewrite.CommandLine, plan rewrite.Plan) {
 	}
 }
 
-// Whatever the model says, each format shows it, and all take the same for the answer.
+// Each format shows every text of the model, and all take the same text for the answer.
 func FuzzAnswers(f *testing.F) {
 	for _, text := range hostileAnswers {
 		if len(text) <= 10_000 {
@@ -135,8 +135,8 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// Whatever a tool prints, it is shown as it is where the caller's format is the tool's
-// own; and an id is one of the right form that stands there.
+// Any output of a tool is shown as it is where the caller's format is the tool's own; and an ID has
+// the right form and stands in the output.
 func FuzzStreams(f *testing.F) {
 	for _, text := range hostileAnswers {
 		if len(text) > 10_000 {
@@ -180,9 +180,8 @@ func FuzzStreams(f *testing.F) {
 	})
 }
 
-// What followed files hold never names a session of bad form, nor one that is not
-// in it, nor another than the one that was to be gone on with; and a file that is put in
-// place again changes nothing.
+// Followed files never name a session of bad form, nor a session that is not in them, nor another
+// session than the requested one; and a file that is put in place again changes nothing.
 func FuzzFiles(f *testing.F) {
 	for _, s := range []string{
 		`{"type":"session_meta","payload":{"cli_version":"1","id":"` + tooltest.SomeID + `"}}`,

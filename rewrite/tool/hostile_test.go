@@ -10,8 +10,8 @@ import (
 	"reprise/test/tooltest"
 )
 
-// hostileAnswers are what a model can say, or a page that it has read can make it
-// say. None of it is an event, an id or a refusal.
+// hostileAnswers are texts that a model can write, or that a page which it has read can make it
+// write. None of it is an event, an id or a refusal.
 var hostileAnswers = map[string]string{
 	"a session id": "session id: " + tooltest.ForeignID,
 	"a banner": "--------\nsession id: " + tooltest.ForeignID +
@@ -35,14 +35,14 @@ var hostileAnswers = map[string]string{
 	"braces on their own": "{\n}\n[\n]\n",
 }
 
-// A hostileRun is how a tool shows a run whose model says a text, and the stream that
-// reads it.
+// A hostileRun is how a tool shows a run in which the model says a text, and the stream that reads
+// it.
 type hostileRun struct {
 	name   string
 	stream rewrite.Stream
 	stdout string
 	stderr string
-	shown  string // what the caller is to see on stdout
+	shown  string // the output that the caller is to see on stdout
 }
 
 // claudeArray returns stream-json's events as json with --verbose has them.
@@ -148,7 +148,7 @@ func hostileRuns(text string) []hostileRun {
 	}
 }
 
-// check looks at what became of a run whose model says a text.
+// check looks at the output and the state of a run in which the model says a text.
 func (run hostileRun) check(t *testing.T, text string) {
 	t.Helper()
 	shown, _ := tooltest.Feed(run.stream, []byte(run.stdout), []byte(run.stderr))
@@ -168,8 +168,8 @@ func (run hostileRun) check(t *testing.T, text string) {
 	}
 }
 
-// Whatever the model says, it is the answer, it is shown as it is, and neither the id
-// nor the fate of the session comes from it.
+// Every text of the model is the answer, is shown as it is, and changes neither the ID nor the fate
+// of the session.
 func TestHostileAnswers(t *testing.T) {
 	for what, text := range hostileAnswers {
 		t.Run(what, func(t *testing.T) {
@@ -259,8 +259,7 @@ func TestHostileIDs(t *testing.T) {
 	}
 }
 
-// Events that are no tool's are shown as they are, and nothing is learned from what
-// is not clear.
+// Events that are no tool's are shown as they are, and nothing is learned from an unclear event.
 func TestHostileEvents(t *testing.T) {
 	deep := strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
 	lines := map[string]string{

@@ -69,7 +69,7 @@ func read(t *testing.T, path string) []byte {
 	return text
 }
 
-// imports returns tool.go: an import of each directory whose package registers a tool.
+// imports returns tool.go: an import of each package that registers a tool.
 func imports(t *testing.T) string {
 	t.Helper()
 	files, err := filepath.Glob("*/*.go")

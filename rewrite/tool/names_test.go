@@ -25,7 +25,7 @@ func all() (tools []rewrite.Tool) {
 	return tools
 }
 
-// recorded reads what a real run of a tool printed.
+// recorded reads the output of a tool's real run.
 func recorded(t *testing.T, tool, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../testdata/recordings", tool, name, "stdout"))

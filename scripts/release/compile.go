@@ -182,7 +182,8 @@ func (r *release) bill(list []component) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// licenses returns the licences of the Go modules among the components, and of Go. They ask to be in what is passed on.
+// licenses returns the licences of the Go modules among the components, and of Go. They ask to be
+// in every copy that is passed on.
 func (r *release) licenses(list []component) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "The programs contain these libraries, beside the C library.")

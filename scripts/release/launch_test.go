@@ -11,7 +11,7 @@ import (
 	"reprise/test/toolbox"
 )
 
-// The launcher installs before setup, runs what is installed, and removes it.
+// The launcher installs before setup, runs the installed programs, and removes them.
 func TestLauncher(t *testing.T) {
 	dir := t.TempDir()
 	if err := toolbox.Make(filepath.Join(dir, "tools")); err != nil {

@@ -13,7 +13,7 @@ import (
 	"reprise/test/toolbox"
 )
 
-// A machine is what a package is installed on: it has the usual programs and a fake claude, but neither Go nor a compiler.
+// A machine has an installed package, the usual programs and a fake claude, but neither Go nor a compiler.
 type machine struct {
 	t      *testing.T
 	root   string
@@ -91,7 +91,7 @@ func (m *machine) try(shims string) {
 	}
 	for _, name := range rewrite.Names {
 		if name == "claude" {
-			continue // the only one that the machine has
+			continue // the machine's only one
 		}
 		if said := m.sh("PATH=" + shims + ":$PATH; " + name + " --version 2>&1 || true"); !strings.HasPrefix(said, "reprise: "+name+": no other executable") {
 			m.t.Errorf("the shim %s says %q", name, said)
@@ -107,7 +107,7 @@ func (m *machine) try(shims string) {
 	}
 }
 
-// removed checks that nothing is left of a package, after the user has removed what the shims wrote.
+// removed checks that nothing is left of a package, after the user has removed the shims' files.
 func (m *machine) removed() {
 	m.t.Helper()
 	m.sh("rm -rf $HOME/.local/state/reprise $HOME/.config/reprise")

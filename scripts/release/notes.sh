@@ -1,6 +1,6 @@
 #!/bin/sh
-# notes.sh TAG OWNER/NAME prints what CHANGELOG.md says of a version. It fails if that is nothing, or if install.sh would not accept what
-# the repository signs.
+# notes.sh TAG OWNER/NAME prints the section of a version in CHANGELOG.md. It fails if there is
+# none, or if install.sh would not accept the repository's signature.
 set -eu
 tag=$1 repository=$2
 cd -- "$(dirname -- "$0")/../.."

@@ -1,6 +1,6 @@
 #!/bin/sh
 # publish.sh DIRECTORY PROVENANCE TAG OWNER/NAME signs the checksums of a release, and uploads its files to GitHub. It needs cosign and gh,
-# and runs in .github/workflows/release.yml, whose identity signs.
+# and runs in .github/workflows/release.yml, which signs with its identity.
 set -eu
 directory=$1 provenance=$2 tag=$3 repository=$4
 notes=$("$(dirname -- "$0")/notes.sh" "$tag" "$repository")

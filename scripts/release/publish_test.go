@@ -10,8 +10,8 @@ import (
 	"reprise/test/toolbox"
 )
 
-// published is a checkout of a repository that is ready to release v0.9.0, with a release and stand-ins for cosign and gh, which
-// note what they are asked.
+// published is a checkout of a repository that is ready to release v0.9.0, with a release and
+// stand-ins for cosign and gh, which note their arguments.
 func published(t *testing.T) (dir string, publish func(tag, repository string) (string, error)) {
 	t.Helper()
 	dir = t.TempDir()
@@ -49,7 +49,7 @@ func published(t *testing.T) (dir string, publish func(tag, repository string) (
 	}
 }
 
-// The release workflow signs the checksums, and uploads every file with what the changelog says of the version.
+// The release workflow signs the checksums, and uploads every file with the version's section of the changelog.
 func TestPublish(t *testing.T) {
 	dir, publish := published(t)
 	if out, err := publish("v0.9.0", "you/reprise"); err != nil {
@@ -66,7 +66,8 @@ release create v0.9.0 --repo you/reprise --verify-tag --latest --title reprise 0
 	}
 }
 
-// Nothing is signed or uploaded that is not what was built, or that its own install.sh would refuse.
+// A file that differs from the built one, or that the release's own install.sh would refuse, is
+// neither signed nor uploaded.
 func TestPublishRefuses(t *testing.T) {
 	for _, test := range []struct{ break_, tag, repository, want string }{
 		{"", "v0.9.1", "you/reprise", "error: CHANGELOG.md has no section 0.9.1\n"},
@@ -84,7 +85,7 @@ func TestPublishRefuses(t *testing.T) {
 	}
 }
 
-// The notes of the first release are what a user reads of it.
+// The notes of the first release are written for users.
 func TestNotesAreShort(t *testing.T) {
 	text, err := os.ReadFile("../../CHANGELOG.md")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"reprise/test/toolbox"
 )
 
-// checkout copies what git knows of the working tree.
+// checkout copies the files of the working tree that git knows.
 func checkout(t *testing.T) string {
 	t.Helper()
 	list, err := exec.Command("git", "-C", "../..", "ls-files", "-z").Output()

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A child that a program leaves behind with its output is not waited for, and does not lose what the program said.
+// A child that a program leaves behind with its output is not waited for, and does not lose the program's output.
 func TestAskWaitsForNoChild(t *testing.T) {
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n(sleep 20; echo late) &\necho $! $*\n")
 	out, err := ask(path, os.Environ(), 10*time.Second, "--help")
@@ -30,7 +30,8 @@ func TestAskWaitsForNoChild(t *testing.T) {
 	}
 }
 
-// What the caller has left open is for the tool, not for the probe, which can live longer.
+// A descriptor that the caller has left open is for the tool, not for the probe, which can live
+// longer.
 func TestAskKeepsDescriptorsBack(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -196,7 +197,8 @@ func TestVersionWithoutRunning(t *testing.T) {
 	}
 }
 
-// What is no regular file beside a binary does not tell its version, and is not waited for.
+// An entry beside a binary that is no regular file does not tell the version, and is not waited
+// for.
 func TestVersionBesideAFIFO(t *testing.T) {
 	dir := t.TempDir()
 	for _, fifo := range []string{"package.json", "lib/python3.12/site-packages/x-1.0.dist-info/entry_points.txt"} {

@@ -172,7 +172,8 @@ exec 'real', @ARGV;`: false,
 		`#!/usr/bin/env ruby
 exec 'real', *ARGV`: false,
 		"\x7fELF $1 shift": false,
-		// What package and version managers put on PATH: npm and pnpm, nodenv, asdf, Nix, pip below a long path.
+		// Programs that package and version managers put on PATH: npm and pnpm, nodenv, asdf, Nix,
+		// pip below a long path.
 		`#!/bin/sh
 basedir=$(dirname "$(echo "$0" | sed -e 's,\\,/,g')")
 
@@ -295,7 +296,7 @@ func TestWrapperRepeatsByPath(t *testing.T) {
 	}
 }
 
-// The tools' own launchers are scripts too, and so is what a package names as its command.
+// The tools' own launchers are scripts too, and so are the files that packages name as commands.
 func TestToolsAreNoWrappers(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

@@ -29,7 +29,7 @@ const (
 // procRoot is where Linux shows the processes. Without it the caller is unknown.
 const procRoot = "/proc"
 
-// Find returns the processes above this one that might have made the call.
+// Find returns the processes above this process that might have made the call.
 func Find() decide.Caller { return find(procRoot, proc.BootID(), os.Getpid(), os.Getppid()) }
 
 // find returns the processes above a process that might have made the call. root is where the

@@ -28,7 +28,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// A fakeProcess is one that a fake /proc shows.
+// A fakeProcess is a process in a fake /proc.
 type fakeProcess struct {
 	command string   // as in stat
 	args    []string // nil for none
@@ -99,12 +99,12 @@ func described(c decide.Caller) string {
 	return strings.Join(words, ", ")
 }
 
-// running returns a process with a command line, whose stdin is not a terminal.
+// running returns a process with a command line, and no terminal as stdin.
 func running(command string, args ...string) fakeProcess {
 	return fakeProcess{command: command, args: args, stdin: nothing}
 }
 
-// typed returns a process with a command line, whose stdin is a terminal.
+// typed returns a process with a command line, and a terminal as stdin.
 func typed(command string, args ...string) fakeProcess {
 	return fakeProcess{command: command, args: args, stdin: terminal, tty: 34819}
 }
@@ -246,7 +246,7 @@ func TestCallersAreBounded(t *testing.T) {
 	if got := find(fakeProc(t, umlauts), "boot", 1000, 999).Run().Name; got != "x"+strings.Repeat("ü", 19) {
 		t.Errorf("named %q", got)
 	}
-	// What is cut off can be a script.
+	// The part that is cut off can be a script.
 	cut := typed("bash", "bash", "--rcfile", strings.Repeat("x", maxCommandLine), "loop.sh")
 	if got := described(find(fakeProc(t, cut), "boot", 1000, 999)); got != "bash" {
 		t.Errorf("with a long command line: %q", got)
@@ -302,7 +302,7 @@ func BenchmarkCaller(b *testing.B) {
 	b.ReportMetric(float64(len(found.Processes)), "processes")
 }
 
-// What a process adds to its program's name is not part of it.
+// Words that a process adds to its program's name are not part of the name.
 func TestProgramName(t *testing.T) {
 	for command, want := range map[string]string{
 		"tmux: server": "tmux", "npm run x": "npm", "node (x)": "node", "R: run": "R", "make": "make", " odd": " odd", "": "",

@@ -129,7 +129,7 @@ static const char *called(int argc, char **argv)
 	return is_shim(file) || argc == 0 ? file : base_name(argv[0]);
 }
 
-// headless reports whether an argument may be the option of headless mode, for the tools that have an
+// headless reports whether an argument can be the option of headless mode, for the tools that have an
 // option for it and no command: -p, also in a cluster of letters, or --p...
 static bool headless(const struct reprise_start *s)
 {
@@ -234,7 +234,8 @@ static bool plain_config(char **envp)
 // --- the count of calls ---
 
 // count notes a headless call that is switched off, or made from within a run, as NotePassed does (ledger/passed.go). It makes no
-// directory, and writes nothing that a limit could forbid: what is not written is not counted.
+// directory, and writes nothing that a limit could forbid: a call that cannot be written is not
+// counted.
 static void count(const struct reprise_start *s, const struct tool *tool)
 {
 	char path[PATH_MAX], cwd[PATH_MAX], line[PATH_MAX + 256];
@@ -317,9 +318,10 @@ static long long now(void)
 }
 
 // reprise_read_guard reads "PID:HOPS:@WHEN,ID,ID". A malformed value is ignored, and so is one too old
-// for a loop. Older versions read @WHEN as one of the IDs. The program itself counts as tried, unless self is "". What else was
-// tried counts for the same process. It counts for a child only from the second hop on: before, the tool may just run itself by its
-// name; a wrapper that runs the shim as a child comes here again.
+// for a loop. Older versions read @WHEN as one of the IDs. The program itself counts as tried,
+// unless self is "". Other programs that were tried count for the same process. It counts for a
+// child only from the second hop on: before, the tool might just run itself by its name; a wrapper
+// that runs the shim as a child comes here again.
 void reprise_read_guard(const char *text, long pid, const char *self, struct reprise_guard *g)
 {
 	const char *hops = strchr(text, ':');
@@ -397,8 +399,9 @@ static bool is_set(const char *configured, const char *ids, bool one, struct rep
 	return n > 0 && n < (int)sizeof found->path && runnable(found) && listed(ids, found->id) == one;
 }
 
-// find finds the first executable of a name on PATH that is (one) or is not (!one) in a list of IDs. With behind, it must come
-// behind one that is. Files are compared by device and inode, never by name.
+// find finds the first executable of a name on PATH that is (one) or is not (!one) in a list of
+// IDs. With behind, it must come behind a program that is. Files are compared by device and inode,
+// never by name.
 static bool find(const char *name, const char *path, const char *ids, bool one, bool behind, struct reprise_target *found)
 {
 	const char *end;
@@ -424,8 +427,8 @@ static bool find(const char *name, const char *path, const char *ids, bool one, 
 }
 
 // reprise_find finds the real binary: the configured path, unless that is "", or the next executable of that name on PATH. skip
-// lists the IDs of files that are not. What comes behind these is next: a wrapper before the shims has led to them. With again,
-// and if there is no other one, it is the last of them, which was tried before: a tool may run itself by its name.
+// lists the IDs of files that are not. A program behind these is next: a wrapper before the shims has led to them. With again,
+// and if there is no other one, it is the last of them, which was tried before: a tool can run itself by its name.
 bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, bool again,
 	struct reprise_target *found)
 {
@@ -467,7 +470,7 @@ static void exec_or_sh(const char *path, int argc, char **argv, char **envp)
 	execve("/bin/sh", script, envp);
 }
 
-// of_store reports whether an entry of the environment may contain the store's password or key, which
+// of_store reports whether an entry of the environment can contain the store's password or key, which
 // no tool needs. The names are those of config.StoreVariables.
 static bool of_store(const char *entry)
 {
@@ -609,8 +612,8 @@ static void witness(const struct reprise_start *s)
 }
 #endif
 
-// tight reports whether a limit is so low that Go may not start, or that the shim could not hand on
-// a stdin that it has read.
+// tight reports whether a limit is so low that Go might not start, or that the shim could not hand
+// on a stdin that it has read.
 static bool tight(void)
 {
 	static const struct { int what; rlim_t least; } needs[] = {
@@ -623,15 +626,16 @@ static bool tight(void)
 	return false;
 }
 
-// tty reports what go-isatty reports. musl's isatty uses another ioctl.
+// tty gives go-isatty's answer. musl's isatty uses another ioctl.
 static bool tty(int fd)
 {
 	struct termios t;
 	return tcgetattr(fd, &t) == 0;
 }
 
-// hide_from_go keeps the variables for the tool, and takes from Go's runtime the ones that would make it print or slow it down. It
-// finds the variables, and what the system has placed behind them, by argv.
+// hide_from_go keeps the variables for the tool, and takes from Go's runtime the variables that
+// would make it print or slow it down. It finds the variables, and the system's values behind them,
+// by argv.
 static void hide_from_go(char **envp)
 {
 	static const char *const names[] = {"GODEBUG", "GOGC", "GOMEMLIMIT", "GOTRACEBACK", NULL};

@@ -8,13 +8,13 @@
 // The size of a file's ID: "DEVICE.INODE", both in hex.
 #define REPRISE_ID_SIZE 40
 
-// How often one call may pass through shims of reprise.
+// How often one call can pass through shims of reprise.
 #define REPRISE_MAX_HOPS 20
 
 // Longer values of REPRISE_GUARD are ignored: two IDs for each hop need less.
 #define REPRISE_GUARD_SIZE 2048
 
-// How many milliseconds may pass between two hops of one loop. A program that takes longer before
+// How many milliseconds can pass between two hops of one loop. A program that takes longer before
 // it calls the tool is no wrapper, but for example an agent that starts its successor.
 #define REPRISE_LOOP_MS 2000
 

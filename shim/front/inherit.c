@@ -1,12 +1,13 @@
-// What the tool inherits from the caller, and how this process stops and ends. Each part needs C:
+// The signals and descriptors that the tool inherits from the caller, and how this process stops
+// and ends. Each part needs C:
 //
 // - The Go runtime installs signal handlers before main, and opens closed descriptors 0 to 2. So
-//   what the caller ignores, blocks and has closed is recorded before the runtime starts, and its
-//   handlers wait until the tool runs.
+//   the signals that the caller ignores and blocks, and the descriptors that it has closed, are
+//   recorded before the runtime starts, and Go's handlers wait until the tool runs.
 // - Go's handlers turn some deaths by a signal into an exit code or a traceback. So the default
 //   action is restored before the process stops or dies by a signal.
 // - The witness, and processes that copy a stream, must block all signals from their start, the
-//   tool what the caller blocks. Go cannot block signals in a child.
+//   tool the signals that the caller blocks. Go cannot block signals in a child.
 #define _GNU_SOURCE
 #include "exec.h"
 #include "inherit.h"
@@ -32,7 +33,8 @@ static bool blocks(int sig) { return sigismember(&mask, sig) > 0; }
 
 static void note(int sig) { arrived[sig]++; }
 
-// as_caller has a signal do what it would do to the tool. Go unblocks signals, so one that the caller blocks is noted.
+// as_caller gives a signal the effect that it would have on the tool. Go unblocks signals, so a
+// signal that the caller blocks is noted.
 static void as_caller(int sig) {
 	struct sigaction action = {.sa_handler = ignored[sig] ? SIG_IGN : blocks(sig) ? note : SIG_DFL, .sa_flags = SA_ONSTACK | SA_RESTART};
 	sigaction(sig, &action, 0);
@@ -44,7 +46,7 @@ static bool holding; // Go's handlers are only stored
 int __sigaction(int sig, const struct sigaction *action, struct sigaction *old);
 
 // sigaction takes the place of the C library's, which the Go runtime calls for each of its handlers when it starts. Until inherit_default
-// a shim stores them, and signals do what they would do to the tool.
+// a shim stores them, and signals have the effect that they would have on the tool.
 int sigaction(int sig, const struct sigaction *action, struct sigaction *old) {
 	if (!holding || !action || sig < 1 || sig >= NSIG) return __sigaction(sig, action, old);
 	gos[sig] = *action;
@@ -76,8 +78,8 @@ __attribute__((constructor)) static void inherit_record(void) {
 // inherit_closed reports whether a descriptor from 0 to 2 was closed when the shim was started.
 int inherit_closed(int fd) { return fd >= 0 && fd < 3 && closed[fd]; }
 
-// inherit_signals returns the signals that the caller ignores, those that it blocks, and those of them that have arrived.
-// Bit 0 is signal 1.
+// inherit_signals returns the signals that the caller ignores, the signals that it blocks, and the
+// blocked ones that have arrived. Bit 0 is signal 1.
 void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocked, unsigned long long *pending) {
 	*all_ignored = *blocked = *pending = 0;
 	for (int sig = 1; sig <= 64 && sig < NSIG; sig++) {
@@ -90,15 +92,17 @@ void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocke
 // faulty are the signals of errors in this program. Go makes a panic of them, which the shim survives.
 static bool faulty(int sig) { return sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE; }
 
-// fault leaves an error in this program to Go. A signal that another process has sent does what it would do to the tool.
+// fault leaves an error in this program to Go. A signal that another process has sent has the
+// effect that it would have on the tool.
 static void fault(int sig, siginfo_t *info, void *context) {
 	if (info->si_code > 0) gos[sig].sa_sigaction(sig, info, context);
 	else if (blocks(sig)) note(sig);
 	else if (!ignored[sig]) inherit_die(sig);
 }
 
-// inherit_default has signals do what they would do to the tool, until inherit_handle. Go needs handlers for its own faults, for
-// writes that fail, to see the end of children, and to interrupt threads (SIGURG).
+// inherit_default gives signals the effect that they would have on the tool, until inherit_handle.
+// Go needs handlers for its own faults, for writes that fail, to see the end of children, and to
+// interrupt threads (SIGURG).
 void inherit_default(void) {
 	struct sigaction now;
 #ifdef __linux__
@@ -123,8 +127,8 @@ void inherit_handle(void) {
 		if (gos[sig].sa_handler != SIG_DFL && sig != SIGPROF) sigaction(sig, &gos[sig], 0);
 }
 
-// inherit_block has this thread block what the tool is to block from its start: what the caller blocks, or everything.
-// It returns the thread's own mask.
+// inherit_block has this thread block the signals that the tool is to block from its start: those
+// that the caller blocks, or all. It returns the thread's own mask.
 sigset_t inherit_block(bool everything) {
 	sigset_t all, old;
 	sigfillset(&all);
@@ -134,8 +138,8 @@ sigset_t inherit_block(bool everything) {
 
 void inherit_unblock(sigset_t old) { pthread_sigmask(SIG_SETMASK, &old, 0); }
 
-// inherit_restore ignores and blocks the same signals, and closes the same descriptors, before an exec in this thread. What has
-// arrived meanwhile is pending again.
+// inherit_restore ignores and blocks the same signals, and closes the same descriptors, before an
+// exec in this thread. A signal that has arrived meanwhile is pending again.
 void inherit_restore(void) {
 	inherit_block(false);
 	for (int sig = 1; sig < NSIG; sig++) {
@@ -170,7 +174,7 @@ pid_t inherit_witness(int report) {
 	return pid;
 }
 
-// write_all writes to a descriptor that may be non-blocking.
+// write_all writes to a descriptor that might be non-blocking.
 static int write_all(int fd, const char *data, ssize_t size) {
 	while (size > 0) {
 		ssize_t n = write(fd, data, size);
@@ -213,8 +217,8 @@ static void copy(void) {
 
 // inherit_feeder starts a process that writes data to one descriptor and then copies another to
 // it. The process is no child of the shim, which becomes a program that expects no children. All
-// that can fail is done by its parent, whose exit code is the errno; a caller that ignores SIGCHLD
-// would hide that code.
+// that can fail is done by its parent, which returns the errno as the exit code; a caller that
+// ignores SIGCHLD would hide that code.
 int inherit_feeder(const char *data, size_t size, int from, int to) {
 	struct sigaction keep = {.sa_handler = SIG_DFL}, was;
 	int status = 0, failed = 0;
@@ -238,7 +242,7 @@ int inherit_feeder(const char *data, size_t size, int from, int to) {
 
 // inherit_copier starts a process that copies one descriptor to another until the end or until
 // no process reads it. It outlives the shim and blocks all signals. Other than inherit_feeder it
-// leaves SIGCHLD alone, which may come from the tool meanwhile.
+// leaves SIGCHLD alone, which can come from the tool meanwhile.
 int inherit_copier(int from, int to) {
 	sigset_t old = inherit_block(true);
 	pid_t child = fork();
@@ -290,5 +294,5 @@ void inherit_die(int sig) {
 	sigaction(sig, &action, 0);
 	act(sig, SIG_UNBLOCK, &set);
 	kill(getpid(), sig);
-	sleep(1); // the signal may be delivered to another thread
+	sleep(1); // the signal might be delivered to another thread
 }

@@ -386,7 +386,7 @@ func TestCheckoutTreeRunsNothing(t *testing.T) {
 }
 
 // A repository within another one, such as a tool that can only write files can make, runs nothing:
-// not its filters, not what its configuration names.
+// neither filters nor programs that the configuration names.
 func TestNestedRepositoryRunsNothing(t *testing.T) {
 	dir, marks := newCheckout(t), t.TempDir()
 	ran := filepath.Join(marks, "ran")
@@ -563,7 +563,7 @@ func TestAnotherUsersRepository(t *testing.T) {
 }
 
 // The scratch is where the ledger is, out of the reach of a sandbox that can write temporary files.
-// What killed calls have left there goes after some time.
+// Files that killed calls have left there go after some time.
 func TestScratchIsBesideTheLedger(t *testing.T) {
 	dir, home := newCheckout(t), t.TempDir()
 	environ := variables.Set(variables.Set(gitrepo.Env(), "XDG_STATE_HOME", home), "TMPDIR", t.TempDir())
@@ -592,7 +592,7 @@ func TestScratchIsBesideTheLedger(t *testing.T) {
 	}
 }
 
-// What the user's own list ignores does not count.
+// Files that the user's own list ignores do not count.
 func TestUserIgnores(t *testing.T) {
 	dir, home := newCheckout(t), t.TempDir()
 	environ := variables.Set(variables.Set(variables.Unset(os.Environ(), "GIT_CONFIG_GLOBAL"), "HOME", home), "XDG_CONFIG_HOME", "")

@@ -139,7 +139,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// What a repository's configuration names is not run, and nothing is fetched for an answer.
+// A program that a repository's configuration names is not run, and nothing is fetched for an
+// answer.
 func TestGitRunsNothing(t *testing.T) {
 	dir := gitrepo.New(t)
 	first := gitrepo.Commit(t, dir, "1")

@@ -45,7 +45,7 @@ func change(t *testing.T, db *sql.DB, query string) {
 	}
 }
 
-// Whatever changes in a session's row, and nothing else, changes its stamp.
+// A change of a session's row, and nothing else, changes the stamp.
 func TestStampOfARow(t *testing.T) {
 	for _, journal := range []string{"WAL", "DELETE"} {
 		for query, want := range map[string]decide.StoredState{

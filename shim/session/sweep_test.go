@@ -15,8 +15,8 @@ const (
 	other   = "session-2026-11-21T04-28-00000000.jsonl"
 )
 
-// chats fills a directory with copies of a recorded session and of what its resume
-// left, under the given names. It returns the tool and the files' pattern.
+// chats fills a directory with copies of a recorded session and of the file that its resume left,
+// under the given names. It returns the tool and the files' pattern.
 func chats(t *testing.T, files map[string]string) (rewrite.Tool, string) {
 	t.Helper()
 	dir := t.TempDir()

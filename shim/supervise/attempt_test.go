@@ -14,15 +14,15 @@ import (
 	"reprise/test/toolbox"
 )
 
-// A scriptedStream learns from each line what the line says, and shows the line. So a
-// script is both the tool and what is understood of it.
+// A scriptedStream learns from each line the state that the line names, and shows the line. So a
+// script sets both the tool's output and the state that is read from it.
 type scriptedStream struct {
 	followerStream
 	max     int // MaxLine
 	holds   bool
 	atEnd   bool
 	says    string // on stderr, ahead of each line
-	ahead   string // what is still to be taken of that
+	ahead   string // the part of says that is still to be taken
 	last    string // at the end
 	asideAt string // on stderr, at the end
 	signals *Inbox // which "signal N" adds to
@@ -65,7 +65,7 @@ func (s *scriptedStream) Line(line []byte) []byte {
 	return line
 }
 
-// ErrLine marks what was read of stderr.
+// ErrLine marks lines that were read from stderr.
 func (s *scriptedStream) ErrLine(line []byte) []byte { return append([]byte("read: "), line...) }
 
 func (s *scriptedStream) ErrAsIs([]byte) bool { return false }
@@ -90,12 +90,12 @@ func (s *scriptedStream) End() []byte {
 	return []byte(s.last)
 }
 
-// A scriptedTool is a shell script, and its stream what the script says.
+// A scriptedTool is a shell script, with a stream that the script controls.
 type scriptedTool struct {
 	rewrite.Tool
 	stream  *scriptedStream
-	refused reason.Code // what its stderr and exit code tell
-	judged  *string     // what they were, nil if nobody asks
+	refused reason.Code // by its stderr and exit code
+	judged  *string     // that stderr and exit code, nil if nobody asks
 	kills   bool        // a file that reaches the limit ends it
 }
 
@@ -166,7 +166,7 @@ func play(t *testing.T, tool rewrite.Tool, signals *Inbox, plan rewrite.Plan, pa
 	return a, st
 }
 
-// What becomes of a resumed run, by what it says and how it ends.
+// The fate of a resumed run, by its output and its end.
 func TestRunStates(t *testing.T) {
 	const long = 20 * time.Second
 	tests := []struct {
@@ -243,7 +243,8 @@ func TestRunStates(t *testing.T) {
 	}
 }
 
-// A resumed run whose first request is too short for the session is not shown. Where its length is still to come, it waits.
+// A resumed run with a first request that is too short for the session is not shown. Where its
+// length is still to come, it waits.
 func TestAResumeProvesItself(t *testing.T) {
 	for _, test := range []struct {
 		script  string
@@ -266,7 +267,7 @@ func TestAResumeProvesItself(t *testing.T) {
 	}
 }
 
-// A run that fails before it has accepted what the shim adds is not shown, unless it was asked to end or its time is up.
+// A run that fails before it has accepted the shim's options is not shown, unless it was asked to end or its time is up.
 func TestATrial(t *testing.T) {
 	defer func(was time.Duration) { trialLimit = was }(trialLimit)
 	for _, test := range []struct {
@@ -300,7 +301,8 @@ func TestATrial(t *testing.T) {
 	}
 }
 
-// A resumed run that was sent only what is new has failed if the model says nothing, however it ends.
+// A resumed run that was sent only the new part has failed if the model says nothing, however it
+// ends.
 func TestNoAnswerToADelta(t *testing.T) {
 	const gate = time.Minute
 	for _, test := range []struct {
@@ -326,7 +328,7 @@ func TestNoAnswerToADelta(t *testing.T) {
 	}
 }
 
-// What the caller has in one stream stays in its order, where a tool writes on both of its.
+// If the caller has one stream for both, the output stays in the order in which the tool writes it.
 func TestOneWriterKeepsTheOrder(t *testing.T) {
 	tool := scriptedTool{stream: &scriptedStream{says: "aside\n"}}
 	out := outputFile(t)
@@ -532,8 +534,8 @@ func TestBeats(t *testing.T) {
 	}
 }
 
-// A gate is open after the timeout for what the caller can be reading; for nothing else, and not
-// for a tool that waits.
+// After the timeout a gate is open for output that the caller can be reading; for nothing else, and
+// not for a tool that waits.
 func TestTheGateTimeout(t *testing.T) {
 	t.Parallel()
 	const timeout = 50 * time.Millisecond
@@ -569,7 +571,8 @@ func TestTheGateTimeout(t *testing.T) {
 	}
 }
 
-// The gate stays closed while the tool waits for its stdin: what comes there makes the call begin anew, with it.
+// The gate stays closed while the tool waits for its stdin: input there makes the call begin anew,
+// with that input.
 func TestTheGateWaitsForStdin(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
@@ -634,8 +637,8 @@ func TestLimitHolding(t *testing.T) {
 	}
 }
 
-// An answer that could not be written is no success, whoever was to blame: the caller sees the exit code that the tool has
-// then. One whose reader has gone is not concerned.
+// An answer that could not be written is no success, even if the tool is not to blame: the caller
+// sees the exit code that the tool would have. An answer is not concerned if the reader has gone.
 func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

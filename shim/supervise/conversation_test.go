@@ -125,7 +125,7 @@ func TestConversationIsHandedOn(t *testing.T) {
 	}
 }
 
-// What a relay held is handed on, with the rest.
+// Lines that a relay held are handed on, with the rest.
 func TestLateStdinIsHandedOn(t *testing.T) {
 	r, _ := pipeWith(t, " and more", false)
 	s := &Staged{From: r, Silent: true, more: true}
@@ -146,8 +146,8 @@ func TestLateStdinIsHandedOn(t *testing.T) {
 func output(line string) rewrite.Frame { return rewrite.ReadOutput([]byte(line)) }
 func sent(line string) rewrite.Frame   { return rewrite.ReadInput([]byte(line)) }
 
-// What the caller was asked by a run that was given up it is not asked again, and its answer reaches
-// the run that goes on, whenever it comes.
+// A question of a run that was given up is not asked again, and the caller's answer reaches the run
+// that goes on, whenever it comes.
 func TestAskedOnce(t *testing.T) {
 	ask := func(id, session string) rewrite.Frame {
 		return output(fmt.Sprintf(`{"type":"control_request","request_id":%q,"request":{"subtype":"hook_callback","input":{"session_id":%q}}}`, id, session))

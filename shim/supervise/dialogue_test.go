@@ -13,14 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A talk is an attempt with a conversation, and what the caller has seen and the tool was sent.
+// A talk is an attempt with a conversation, and the lines that the caller has seen and the tool was
+// sent.
 type talk struct {
 	*Attempt
 	tool, caller *os.File
 	early        [][]Turn
 }
 
-// newTalk returns a talk whose tool has started, with nothing sent.
+// newTalk returns a talk with a started tool, and nothing sent.
 func newTalk(t *testing.T, state runState) *talk {
 	t.Helper()
 	from, callers := pipeWith(t, "", true)
@@ -56,7 +57,7 @@ func newTalk(t *testing.T, state runState) *talk {
 	return k
 }
 
-// sent returns what the tool was sent, and ends its stdin.
+// sent returns the lines that the tool was sent, and ends its stdin.
 func (k *talk) sent(t *testing.T) string {
 	t.Helper()
 	f := k.Input.Talk.writer
@@ -74,8 +75,9 @@ func (k *talk) sent(t *testing.T) string {
 
 const modelFrame = `{"type":"control_request","request_id":"m","request":{"subtype":"set_model"}}` + "\n"
 
-// The turns of a conversation, by what was sent and when results came: m is a message, r a result, c a request
-// that changes the session, s a slash command, b a panic of ours, e the caller's end.
+// The turns of a conversation, by the messages and results in their order: m is a message, r a
+// result, c a request that changes the session, s a slash command, b a panic of ours, e the
+// caller's end.
 func TestTurns(t *testing.T) {
 	for _, test := range []struct {
 		events string
@@ -98,7 +100,7 @@ func TestTurns(t *testing.T) {
 		{"smre", "2", false},   //
 		{"srmre", "11", false}, //
 		{"mbre", "1", false},   // the output could not be read
-		{"mrer", "10", true},   // what can be in the ledger already is not changed
+		{"mrer", "10", true},   // a record that can be in the ledger already is not changed
 	} {
 		k := newTalk(t, stateShowing)
 		for _, event := range test.events {
@@ -128,7 +130,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// What the caller sends reaches the tool; a held answer is let out before its frames fill the memory.
+// The caller's messages reach the tool; a held answer is let out before its frames fill the memory.
 func TestTakeFrame(t *testing.T) {
 	k := newTalk(t, stateHolding)
 	k.takeFrame([]byte(userFrame), true)

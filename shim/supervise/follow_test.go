@@ -17,7 +17,7 @@ import (
 	"reprise/test/toolbox"
 )
 
-// A follower is a tool whose plan follows files, and which is a shell script.
+// A follower is a shell script as a tool, with a plan that follows files.
 type follower struct {
 	rewrite.Tool
 	stream *followerStream
@@ -66,7 +66,7 @@ func childrensInbox(t *testing.T) *Inbox {
 	return in
 }
 
-// try runs a shell script as a follower's tool, and gives what the caller sees.
+// try runs a shell script as a follower's tool, and returns the output that the caller sees.
 func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *Attempt) {
 	t.Helper()
 	out := outputFile(t)
@@ -79,8 +79,8 @@ func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *Atte
 	return contents(t, out), a
 }
 
-// The id of a resume is known before the tool says it, that of a new session, or of a
-// copy, is not.
+// The ID of a resume is known before the tool says it, the ID of a new session, or of a copy, is
+// not.
 func TestWhatIsPinnedAtTheStart(t *testing.T) {
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n")
 	for _, test := range []struct {
@@ -124,8 +124,8 @@ func TestFollowedFilesReachTheStream(t *testing.T) {
 	}
 }
 
-// A followed file can tell that a resume has taken: what was held is shown while
-// the tool still runs.
+// A followed file can tell that a resume has taken: the held output is shown while the tool still
+// runs.
 func TestAFileOpensTheGate(t *testing.T) {
 	dir := t.TempDir()
 	got, a := try(t, `echo out; echo "go on" >$1/a.jsonl; i=0

@@ -185,5 +185,5 @@ func (s Status) Leave() int {
 	return 128 + int(s.Signal)
 }
 
-// CannotRun is the exit code if a program is there and does not start, the same as that of shells.
+// CannotRun is the exit code if a program is there and does not start, as in shells.
 const CannotRun = 126

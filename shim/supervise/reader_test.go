@@ -91,7 +91,7 @@ func TestEarlyParts(t *testing.T) {
 	}
 }
 
-// What is not read by the line does not wait for its end.
+// Output that is not read by lines does not wait for the end of a line.
 func TestPieces(t *testing.T) {
 	if _, shown := split(rewrite.NoLines, "a", "b\nc", "\n"); shown != "[a][b\nc][\n]" {
 		t.Errorf("shown as %q", shown)

@@ -27,8 +27,8 @@ const (
 	waitAppended = 200 * time.Millisecond
 )
 
-// A Source is the caller's stdin, with the part that was read. All of that reaches the tool whatever
-// becomes of the call.
+// A Source is the caller's stdin, with the part that was read. All of that reaches the tool,
+// whether the call resumes or not.
 type Source interface {
 	// ForRun returns the stdin of a planned run. Nothing is consumed before the run has started.
 	ForRun(plan rewrite.Plan) (Input, error)

@@ -63,7 +63,7 @@ func TestRelayHolds(t *testing.T) {
 	r.end()
 }
 
-// What comes after the tool has stopped waiting stays the caller's.
+// Input that comes after the tool has stopped waiting stays the caller's.
 func TestRelayStops(t *testing.T) {
 	from, caller := pair(t, socketPair)
 	r, tool, err := newRelay(from, nil, false)

@@ -44,8 +44,8 @@ func TestStreamsKeepTheirPlaces(t *testing.T) {
 	}
 }
 
-// What a tool writes on both of its streams for a caller that has one, a tool of one stream writes in one order, and all of
-// it is read as stderr is.
+// If the caller has one stream for both, the tool gets one stream too and writes in one order, and
+// all of it is read as stderr is.
 func TestOneStream(t *testing.T) {
 	const script = "for i in 1 2 3 4 5; do echo out $i; echo aside $i >&2; done"
 	var want strings.Builder
@@ -72,7 +72,7 @@ func TestOrderInOneFile(t *testing.T) {
 	}
 }
 
-// An end of stdout that the stream shows when the tool has ended stands before what came on stderr after it.
+// An end of stdout that the stream shows when the tool has ended stands before later output on stderr.
 func TestOrderInOneFileAtTheEnd(t *testing.T) {
 	const script = "echo notice >&2; sleep 0.1; echo kept; sleep 0.1; echo aside >&2"
 	for _, plan := range []rewrite.Plan{{}, {Resume: "x", Whole: true}} {
@@ -129,7 +129,7 @@ func TestSameFile(t *testing.T) {
 	}
 }
 
-// What a resumed run says on stderr waits as its stdout does, and comes out with it.
+// A resumed run's stderr waits as the stdout does, and comes out with it.
 func TestStderrWaitsToo(t *testing.T) {
 	for _, tt := range []struct{ name, script, aside string }{
 		{"shown while it runs", `echo aside >&2; sleep 0.05; echo content; until [ -s $ERR ]; do sleep 0.02; done`, "aside\n"},
@@ -166,7 +166,8 @@ func TestWhatARefusalIsToldBy(t *testing.T) {
 	}
 }
 
-// A new session's id is noted once, as soon as the tool says it, and never one that is not the session's.
+// A new session's id is noted once, as soon as the tool says it, and never an ID that is not the
+// session's.
 func TestAnIDIsPinnedOnce(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo id one; echo content; echo id one": "one", "echo content": "", "echo id one; sleep 0.2; echo other-id": "one",
@@ -246,8 +247,7 @@ func TestARunLeavesNoDescriptor(t *testing.T) {
 	}
 }
 
-// A stream that the tool closes while it runs is at its end: nobody is left to copy what can still
-// come.
+// A stream that the tool closes while it runs is at its end: nobody is left to copy later output.
 func TestAStreamThatEndsEarly(t *testing.T) {
 	for script, want := range map[string][]bool{
 		"exec >&-; sleep 0.2": {true}, "exec 2>&-; sleep 0.2": {true},
@@ -264,7 +264,7 @@ func TestAStreamThatEndsEarly(t *testing.T) {
 	}
 }
 
-// What the tool leaves behind writes on, after we have ended.
+// A process that the tool leaves behind writes on, after we have ended.
 func TestLateOutputArrives(t *testing.T) {
 	out := outputFile(t)
 	_, st := perform(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{}, "(sleep 0.3; echo late) & echo early", time.Minute, out)
@@ -361,7 +361,7 @@ func TestACallerThatLeaves(t *testing.T) {
 				if tt.holds {
 					time.Sleep(100 * time.Millisecond)
 				} else {
-					_, _ = r.Read(make([]byte, 1)) // the tool has written what it writes first
+					_, _ = r.Read(make([]byte, 1)) // the tool has written the first lines
 				}
 				r.Close()
 				time.AfterFunc(300*time.Millisecond, func() { _ = os.WriteFile(begin, nil, 0o600) })
@@ -375,7 +375,7 @@ func TestACallerThatLeaves(t *testing.T) {
 	}
 }
 
-// A signal that comes after the tool has ended, while what it left in its files is still read, is noted.
+// A signal that comes after the tool has ended, while its files are still read, is noted.
 func TestASignalAfterTheTool(t *testing.T) {
 	a := &Attempt{ended: &Status{}, state: stateAbandoned, outputs: outputs{idle: 2}}
 	a.writers = []*writer{newWriter(), newWriter()}
@@ -421,8 +421,8 @@ func TestShownStatus(t *testing.T) {
 	}
 }
 
-// A caller that has gone ends the tool's stream of that name, but not one that is shown at the end, nor what a tool has
-// left that has ended.
+// A caller that has gone ends the tool's stream of that name, but neither a stream that is shown at
+// the end, nor the processes that a tool has left which has ended.
 func TestWhatEndsWhenTheCallerHasGone(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		for _, holds := range []bool{false, true} {

@@ -48,8 +48,8 @@ func TestSink(t *testing.T) {
 	}
 }
 
-// A buffer goes back to its reader after the last of its users, whatever became of what
-// was in it.
+// A buffer goes back to its reader after the last of its users, whether its bytes were written or
+// not.
 func TestBuffersGoBack(t *testing.T) {
 	r, closed, err := os.Pipe()
 	if err != nil {
@@ -268,7 +268,8 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// What was held is written as one, and its file is gone then; where nobody reads it, that is an error.
+// Held output is written as one, and the file of it is gone then; where nobody reads it, that is an
+// error.
 func TestWhatWasHeldIsWritten(t *testing.T) {
 	r, broken := pair(t, blockingPipe)
 	r.Close()

@@ -55,10 +55,10 @@ func Set(environ []string, name, value string) []string {
 }
 
 // Own returns the value of a variable for finding reprise's own files. A caller can give a tool
-// another HOME. Configuration, ledger and log are then still those of the account, if reprise
-// has been used there. For root they are so in another user's home too, where a file of root would
-// shut the user out, unless reprise has been used there. Variables that name a file's place
-// explicitly are not changed.
+// another HOME. Configuration, ledger and log are then still the account's, if reprise has been
+// used there. For root they are so in another user's home too, where a file of root would shut the
+// user out, unless reprise has been used there. Variables that name a file's place explicitly are
+// not changed.
 func Own(environ []string, accountHome, name string) string {
 	value := Get(environ, name)
 	if name == "HOME" && filepath.IsAbs(value) && accountHome != value && (hasOwnFiles(accountHome) ||

@@ -72,7 +72,8 @@ func TestFindWork(t *testing.T) {
 	}
 }
 
-// What cannot be told, or not in time, is not found. What was found before is kept.
+// A command that cannot be read, or not in time, is not found. Files that were found before are
+// kept.
 func TestFindWorkInDoubt(t *testing.T) {
 	dir := gitrepo.New(t)
 	c := newProject(t, dir)

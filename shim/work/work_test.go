@@ -63,8 +63,8 @@ func age(t testing.TB, dir string) {
 	gitrepo.Script(t, dir, "find . -type f -exec touch -d '1 hour ago' {} +")
 }
 
-// commonFiles are the files that runs in these tests are given: committed ones, a new one, and one
-// that never exists.
+// commonFiles are the files that runs in these tests are given: committed files, a new file, and a
+// file that never exists.
 var commonFiles = []string{"a", "d/c", ":!x", "new", "big", "never"}
 
 func TestWorkGone(t *testing.T) {
@@ -196,7 +196,7 @@ func TestFilesOfARun(t *testing.T) {
 	}
 }
 
-// A session's files are those of all its runs, as they are at the end of the latest one.
+// A session's files are the files of all its runs, as they are at the end of the latest one.
 func TestFilesOfEarlierRuns(t *testing.T) {
 	dir := gitrepo.New(t)
 	for i := range 40 {
@@ -217,7 +217,7 @@ func TestFilesOfEarlierRuns(t *testing.T) {
 	if again[0].Digest == before[2].Digest || again[1].Digest != before[0].Digest || again[1].Time == before[0].Time || !again[2].Absent {
 		t.Errorf("first %+v, then %+v", before, again)
 	}
-	// What stayed as it was is not read again.
+	// A file that stayed as it was is not read again.
 	unread := left(`[{"path":"f0","size":3,"time":` + fmt.Sprint(again[3].Time) + `,"digest":"kept"}]`)
 	if len(unread) != 1 || unread[0].Digest != "kept" {
 		t.Errorf("%+v", unread)
@@ -266,7 +266,7 @@ func TestUnchangedWorkStartsNoGit(t *testing.T) {
 }
 
 // Comparing with a commit runs nothing that the repository's configuration names, and takes no
-// answer from what replaces an object.
+// answer from an object's replacement.
 func TestWorkGoneRunsNothing(t *testing.T) {
 	dir := gitrepo.New(t)
 	mark := filepath.Join(t.TempDir(), "mark")
@@ -302,7 +302,7 @@ func TestWorkGoneRunsNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkWorkGone measures what a call pays that can resume, with as many files as are
+// BenchmarkWorkGone measures the time of a call that can resume, with as many files as are
 // remembered.
 func BenchmarkWorkGone(b *testing.B) {
 	dir := gitrepo.New(b)

@@ -1,10 +1,10 @@
 // Command bench measures the cost of the shims. It compares the time of a call without a shim,
-// through the least shim possible in C, and through ours; what a managed call adds, compared with a
-// plain Go program that does the same kind of work (goledger); a whole call of a tool of a real
-// size; a long answer; 64 calls at once; a large ledger, and a locked one; shimctl's screens of
-// 20,000 calls. With -scale it measures only how cost grows with callers, prompt and ledger.
-// Everything compared is measured in one run, in rounds of shuffled order, in front of a tool that
-// takes no time (c/tool.c). It needs a C compiler.
+// through the least shim possible in C, and through ours; the time that a managed call adds,
+// compared with a plain Go program that does the same kind of work (goledger); a whole call of a
+// tool of a real size; a long answer; 64 calls at once; a large ledger, and a locked one; shimctl's
+// screens of 20,000 calls. With -scale it measures only how cost grows with callers, prompt and
+// ledger. Everything compared is measured in one run, in rounds of shuffled order, in front of a
+// tool that takes no time (c/tool.c). It needs a C compiler.
 //
 // Absolute times hold only for this machine at this moment: only ratios are meaningful. Least times
 // are printed, but targets are ratios of p20 and of processor time, which other work on the machine
@@ -93,12 +93,12 @@ type bench struct {
 	dir    string
 	bin    string                     // of the shims
 	linked string                     // how they are
-	shown  int64                      // calls in the ledger whose screens are measured
+	shown  int64                      // calls in the ledger for the measured screens
 	costs  map[string]map[string]cost // of each comparison, of each call
 	lost   int                        // of the last calls at once, those that are not recorded
 }
 
-// A cost is the p20 of what a call takes, in milliseconds: by the clock, and of processors, its
+// A cost is the p20 of a call's time, in milliseconds: by the clock, and of processors, its
 // children's included. For several calls at once it is the time until the last has ended, and the
 // sum.
 type cost struct{ wall, cpu float64 }
@@ -364,7 +364,7 @@ func (b *bench) whole() error {
 
 const wholeTitle = "a whole call of a real size"
 
-// expectResumes checks that calls whose ledger it is were resumed as intended.
+// expectResumes checks that the calls in a ledger were resumed as intended.
 func expectResumes(path string, n int) error {
 	resumed, err := recorded(path, "mode = 'resume'")
 	if err == nil && resumed < n {
@@ -397,8 +397,8 @@ func withLedger(path string, do func(*sql.DB) error) error {
 	return errors.Join(do(db), db.Close())
 }
 
-// streams compares a long answer through our shim, to a caller that reads it and to one that drops
-// it, with one through a plain pipe.
+// streams compares a long answer through our shim, to a caller that reads it and to a caller that
+// drops it, with an answer through a plain pipe.
 func (b *bench) streams() error {
 	pipe := call{path: b.shim("real"), args: streamJSON,
 		env:  append([]string{fmt.Sprintf("BENCH_BYTES=%d", b.large<<20)}, fresh...),
@@ -424,8 +424,8 @@ func (b *bench) bursts() (err error) {
 	return err
 }
 
-// atOnce compares calls at once, with as many prompts. It counts those of ours that are not
-// recorded, once the next call has come.
+// atOnce compares calls at once, with as many prompts. It counts our calls that are not recorded
+// once the next call has come.
 func (b *bench) atOnce(many, rounds int) error {
 	before, err := recorded(b.ledger(""), "true")
 	if err != nil {
@@ -462,7 +462,7 @@ var (
 	promptSizes = []int{1, 64, 1024, 5120}
 )
 
-// alike is how many sessions begin like a prompt whose cost is measured.
+// alike is how many sessions begin like a measured prompt.
 const alike = 40
 
 func promptOf(kb int) string { return fmt.Sprintf("a prompt of %d KB, %d alike", kb, alike) }
@@ -534,8 +534,7 @@ const ledgerTitle = "a resume, calls in the ledger"
 func stateOf(calls int64) string { return fmt.Sprintf(".local/calls-%d", calls) }
 
 // fill copies a call of the chain until the ledger has that many. The copies follow the other
-// calls, ten in a millisecond: calls with higher numbers began later in any ledger whose clock was
-// not set.
+// calls, ten in a millisecond: calls with higher numbers began later unless the clock was set.
 func fill(path string, calls int64) error {
 	return withLedger(path, func(db *sql.DB) error {
 		var columns string
@@ -641,8 +640,8 @@ func (b *bench) picture() {
 	_ = w.Flush()
 }
 
-// missedOf prints the targets beside what was found, and counts those that are exceeded by more
-// than slack, or what is known of them.
+// missedOf prints the targets beside the measured times, and counts the targets that are exceeded
+// by more than slack, or by more than the known excess.
 func missedOf(targets []target) (missed int) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\ntarget\tat most\tfound\t\n")

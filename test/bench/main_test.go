@@ -49,7 +49,7 @@ func TestCallsAtOnce(t *testing.T) {
 	}
 }
 
-// A call whose output a program reads still tells that it failed.
+// A call still tells a program that reads the output that it failed.
 func TestReaderHidesNoFailure(t *testing.T) {
 	for path, fails := range map[string]bool{"/bin/true": false, "/bin/false": true} {
 		if _, err := (&bench{dir: t.TempDir()}).run(call{path: path, reader: true}); (err != nil) !=

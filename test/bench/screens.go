@@ -10,7 +10,7 @@ import (
 	"reprise/test/sample"
 )
 
-// screenCalls are the calls in the ledger whose screens are measured: of a month, some of them of
+// screenCalls are the calls in the ledger for the measured screens: of a month, some of them of
 // today. With -scale it is the large ledger instead.
 const screenCalls = 20_000
 
@@ -48,8 +48,8 @@ func (b *bench) slowestScreen() (slowest cost) {
 	return slowest
 }
 
-// age makes the sample end now, numbers its calls in the order of time, and adds what calls know of
-// their sessions.
+// age makes the sample end now, numbers its calls in the order of time, and adds the sessions'
+// facts to calls.
 func age(path string) error {
 	db, err := sql.Open("sqlite3", path)
 	if err != nil {

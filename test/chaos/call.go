@@ -274,7 +274,7 @@ func (c *Call) run() error {
 	return nil
 }
 
-// waitForTool waits for a tool whose shim was killed: it must end too.
+// waitForTool waits for the tool after the shim was killed: it must end too.
 func (c *Call) waitForTool() {
 	ended := func() bool {
 		alive := c.world.Processes()

@@ -16,8 +16,8 @@ import (
 	"reprise/test/player"
 )
 
-// check checks a call that has ended: the caller got what the tool wrote, and the tool got what the
-// caller sent.
+// check checks a call that has ended: the caller got the tool's output, and the tool got the
+// caller's input.
 func (c *Call) check() {
 	c.count()
 	runs := c.toolRuns()
@@ -297,7 +297,7 @@ func (w *World) checkRound() {
 	w.checkRows(db, "a chain would not be found by how its session was begun",
 		"SELECT c.id FROM chains c JOIN sessions s ON s.id = c.session_id WHERE c.task = '' AND "+
 			"c.first_line <> substr(s.base, 1, 16)")
-	// Each turn of the player costs a quarter of a dollar, whatever its session had cost before.
+	// Each turn of the player costs a quarter of a dollar, with any costs of the session before.
 	w.checkRows(db, "a call has another's cost",
 		"SELECT id FROM calls WHERE tool = 'claude' AND cost % 250000000 <> 0")
 	w.checkLeases(db)

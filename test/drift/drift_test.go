@@ -14,7 +14,7 @@ import (
 	"reprise/test/realcli"
 )
 
-// older is a claude of which newer differs in all that is looked at.
+// newer differs from older in everything that is compared.
 const (
 	older = `#!/bin/sh
 case "$*" in
@@ -74,8 +74,8 @@ func compareScripts(t *testing.T, older, newer string) report {
 	return r
 }
 
-// The report has what a caller sees first, then what is new, and nothing of what only a name, a
-// column or the version changes.
+// The report has the visible differences first, then new options, and none that are only a name, a
+// column or the version.
 func TestReport(t *testing.T) {
 	r := compareScripts(t, older, newer)
 	const want = `## claude 1.0.1 (tested: 1.0.0): DIFFERS
@@ -155,7 +155,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Two equal versions are clean, and so is one that differs from itself.
+// Two equal versions are clean, and so is a version that differs from itself.
 func TestNothingDiffers(t *testing.T) {
 	for _, script := range []string{strings.ReplaceAll(older, "claude 1.0.0", "claude"), fickle} {
 		if r := compareScripts(t, script, script); r.outcome() != clean {

@@ -123,7 +123,7 @@ func (w *world) release() {
 	}
 }
 
-// spooled makes a call whose outcome goes to the spool.
+// spooled makes a call with an outcome that goes to the spool.
 func (w *world) spooled() {
 	w.call(call{prompt: job(0), task: "killed"})
 	if _, err := w.trace(call{prompt: job(1), task: "killed"}, func(int, *syscallInfo) bool {

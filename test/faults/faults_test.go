@@ -1,7 +1,7 @@
 // Package faults injects faults around the shim, with the player, and nothing outside of a
 // temporary directory.
 //
-// Something is lost if the caller saw anything but what the tool alone would have shown; if a call
+// Something is lost if the caller saw anything but the output of the tool alone; if a call
 // was resumed wrongly, or two calls worked in one session; if its outcome was forgotten although it
 // could be kept; or if afterwards the ledger was damaged, a session was still leased, or a
 // temporary file was left.

@@ -360,7 +360,7 @@ func (w *world) locked(how string) {
 	w.resumes(call{prompt: job(1)}, true)
 }
 
-// recorded checks that the ledger has so many calls, all of which ended well.
+// recorded checks that the ledger has so many calls, and that all ended well.
 func (w *world) recorded(calls int) {
 	db := w.open()
 	defer db.Close()

@@ -21,7 +21,7 @@ import (
 
 // A Call is a command line, its streams, and a signal during it.
 type Call struct {
-	// {id} is replaced by the world's newest session, {id1} by that of its first call
+	// {id} is replaced by the world's newest session, {id1} by the session of its first call
 	Args  []string
 	Stdin string
 	From  Source
@@ -74,7 +74,7 @@ const (
 	Reader   Target = iota // a pipe that is read to its end
 	ToFile                 // a file; stderr as well
 	Gone                   // a pipe without a reader
-	Leaves                 // a pipe whose reader closes it after the first line
+	Leaves                 // a pipe that the reader closes after the first line
 	Closed                 // the descriptor is closed
 	Terminal               // a pipe, but stderr is a terminal
 	// one terminal for stdout and stderr, and for stdin if the call gives none
@@ -351,7 +351,7 @@ func (o *output) befall(c Call, pid int, asked func() bool) <-chan time.Time {
 	return at
 }
 
-// act does to the process what befalls the call.
+// act types at the terminal, sets its size, or sends the signal, as the call says.
 func (o *output) act(c Call, pid int) {
 	switch {
 	case c.Typed != "":

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Dice returns what draws for a name: it depends on the seed and the name alone.
+// Dice returns the random numbers for a name: they depend on the seed and the name alone.
 func Dice(seed uint64, name string) *rand.Rand {
 	sum := fnv.New64()
 	_, _ = sum.Write([]byte(name)) // never fails

@@ -19,7 +19,7 @@ func (w *World) leftovers() int {
 	return len(pids)
 }
 
-// Processes returns the processes whose working directory is the world's.
+// Processes returns the processes in the world's working directory.
 func (w *World) Processes() (pids []int) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range dirs {

@@ -1,6 +1,6 @@
 // Package harness makes calls in worlds of their own, with and without the shim: a home, a project
 // and programs on PATH; with the real CLIs a stand-in for the model too. Calls differ in their
-// streams, and in what befalls them.
+// streams, and in the signals and faults that they meet.
 //
 // Its invariant: only its own calls reach a world, and it connects only to its own stand-in.
 package harness
@@ -160,8 +160,7 @@ func (w *World) State() string { return filepath.Join(w.Home, ".local", "state",
 // Ledger returns the shim's ledger.
 func (w *World) Ledger() string { return filepath.Join(w.State(), "ledger.db") }
 
-// Pause lets time pass for the model's cache and for the shims: what they have recorded is as much
-// older.
+// Pause lets time pass for the model's cache and for the shims: their records are as much older.
 func (w *World) Pause(d time.Duration) error {
 	w.passed.Add(int64(d))
 	if _, err := os.Stat(w.Ledger()); errors.Is(err, fs.ErrNotExist) {

@@ -16,7 +16,7 @@ import (
 	"reprise/test/realcli"
 )
 
-// The ledger's figures on the provider's cache are those of the requests: what a resumed call's
+// The ledger's figures on the provider's cache are the requests': the tokens that a resumed call's
 // first request reads while the entry lives, and after it has expired.
 func TestCacheFiguresAreTheRequests(t *testing.T) {
 	// tools that report it

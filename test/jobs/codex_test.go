@@ -81,8 +81,8 @@ func TestCodexRemembersANumberOverFiveTurns(t *testing.T) {
 	})
 }
 
-// What a resumed call shows is what a direct one shows, but for the model's own
-// words, which here are the same.
+// A resumed call shows the same as a direct one, but for the model's own words, which here are the
+// same.
 func TestCodexResumedCallLooksLikeADirectOne(t *testing.T) {
 	calls := map[string]func(prompt string) harness.Call{
 		"text": func(p string) harness.Call {
@@ -171,7 +171,7 @@ func maskFigures(text string) string {
 }
 
 // The number of tokens at the end of a resumed transcript and in the last event is
-// the call's own: near what the model's API counted for it, not the thread's sum.
+// the call's own: near the number that the model's API counted for it, not the thread's sum.
 func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 	each(t, codexFormats, func(t *testing.T, format string, _ reader) {
 		w := newWorld(t, "codex", true)

@@ -136,7 +136,7 @@ func copilotMask(w *world, text string) string {
 	return harness.WithoutFigures(copilotHistory.ReplaceAllString(w.Mask(text), "SIZE"))
 }
 
-// What copilot does not take as a resume is run once more, fresh, and the caller sees one clean
+// A resume that copilot does not take is run once more, fresh, and the caller sees one clean
 // run.
 func TestCopilotRefusedResumeRunsFresh(t *testing.T) {
 	type test struct {
@@ -298,8 +298,8 @@ func TestCopilotRunsAtOnceDoNotMix(t *testing.T) {
 	}
 }
 
-// What a resume sends begins with what the session sent before, so that it is in the provider's
-// cache. Only the spacing of a tool call's arguments and two members beside the content can differ.
+// A resume's request begins with the session's last one, so that it is in the provider's cache.
+// Only the spacing of a tool call's arguments and two members beside the content can differ.
 func TestCopilotResumeKeepsThePrefix(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "copilot", true)

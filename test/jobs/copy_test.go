@@ -17,7 +17,7 @@ import (
 	"reprise/test/harness"
 )
 
-// copying is a job of which one call is in the midst of its turn.
+// copying is a job with one call in the midst of its turn.
 type copying struct {
 	*world
 	args   []string    // of all calls
@@ -229,9 +229,9 @@ func TestKilledCopyLeavesItsSource(t *testing.T) {
 	c.mustNotKnow(r, "HANG", "On the left")
 }
 
-// What the caller's own resume of each id that it was shown answers, with the shim and without:
-// the second prompt has another number. Where a tool makes no copies both calls have one
-// session, and the number is the second one's.
+// The answer to the caller's own resume of each ID that it was shown, with the shim and without:
+// the second prompt has another number. Where a tool makes no copies both calls have one session,
+// and the number is the second one's.
 func TestCallersOwnResume(t *testing.T) {
 	type test struct {
 		call   []string

@@ -14,8 +14,8 @@ import (
 	"reprise/test/realcli"
 )
 
-// The demo's job with each real CLI: the second round is resumed, and no file is
-// read again but the one that has changed.
+// The demo's job with each real CLI: the second round is resumed, and no file is read again but the
+// changed one.
 func TestDemo(t *testing.T) {
 	pins := map[string]realcli.Pin{}
 	for _, tool := range demo.Tools {

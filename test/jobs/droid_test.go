@@ -55,8 +55,8 @@ func TestDroidRemembersANumberOverThreeRounds(t *testing.T) {
 	})
 }
 
-// What a resumed call shows is what a direct one shows: the prompt as the caller wrote it, its own
-// turns, and nothing of the session that was copied.
+// A resumed call shows the same as a direct one: the prompt as the caller wrote it, its own turns,
+// and nothing of the session that was copied.
 func TestDroidResumedCallLooksLikeADirectOne(t *testing.T) {
 	calls := map[string]struct{ format, says string }{
 		"text":                 {"", "ECHO<<yes>>"},

@@ -12,7 +12,7 @@ import (
 	"reprise/test/toolbox"
 )
 
-// sample reports whether a part of the tests is wanted: those of one tool, and a sixth of each
+// sample reports whether a part of the tests is wanted: the tests of one tool, and a sixth of each
 // table.
 func sample() bool { return os.Getenv("REPRISE_E2E") == "sample" }
 

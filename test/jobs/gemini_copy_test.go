@@ -18,7 +18,7 @@ import (
 var secret = regexp.MustCompile(`heron-\d+`)
 
 // readsOnce is a model that reads a file in the first round and runs another command in each later
-// one. It then tells what the file said, which only the first round's result has.
+// one. It then tells the file's content, which only the first round's result has.
 func readsOnce(r standin.Request) (standin.Reply, bool) {
 	prompt := standin.LastUser(r)
 	switch {
@@ -32,7 +32,7 @@ func readsOnce(r standin.Request) (standin.Reply, bool) {
 	return standin.Reply{Command: "cat secret"}, true
 }
 
-// sentCalls returns the IDs of the calls whose results a request has, in order.
+// sentCalls returns the IDs of the calls with results in a request, in order.
 func sentCalls(t *testing.T, r standin.Request) (ids []string) {
 	t.Helper()
 	text, err := json.Marshal(r.Body)

@@ -79,8 +79,8 @@ func TestGeminiRemembersANumberOverFiveTurns(t *testing.T) {
 	})
 }
 
-// A prompt on stdin is resumed, data on stdin are put before the prompt, and one
-// that is too long for argv goes to stdin.
+// A prompt on stdin is resumed, data on stdin are put before the prompt, and a prompt that is too
+// long for argv goes to stdin.
 func TestGeminiPromptOnStdin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "gemini", true)
@@ -147,13 +147,13 @@ func TestGeminiOverflowRunsFresh(t *testing.T) {
 	})
 }
 
-// twoMinutesAgo is a node module by whose clock it is two minutes earlier.
+// twoMinutesAgo is a node module that sets the clock back by two minutes.
 const twoMinutesAgo = `const now = Date.now
 Date.now = () => now() - 120000
 globalThis.Date = new Proxy(Date, {construct: (date, args, self) => Reflect.construct(date, args.length ? args : [Date.now()], self)})
 `
 
-// A resume in another minute than that of the session's file leaves a file that makes the next
+// A resume in another minute than the session's file names leaves a file that makes the next
 // start of gemini in the project delete the session (docs/internals/gemini.md). A copy is named
 // after the minute in which it is made; here gemini's clock is behind.
 func TestGeminiSessionSurvivesOtherRuns(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 
 var threadFile = regexp.MustCompile(`([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$`)
 
-// lockThread takes the lock that codex holds while it writes to a thread, that of
-// the world's one thread.
+// lockThread takes the lock that codex holds while it writes to a thread, the lock of the world's
+// one thread.
 func (w *world) lockThread() {
 	w.t.Helper()
 	id := threadFile.FindStringSubmatch(w.transcripts()[0])[1]

@@ -10,7 +10,7 @@ import (
 	"reprise/test/realcli"
 )
 
-// What claude says about settings, models and refused work depends on its output format. A caller
+// claude's notices about settings, models and refused work depend on the output format. A caller
 // gets the same with the shim.
 func TestNoticesOfClaude(t *testing.T) {
 	each(t, harness.Notices["claude"], func(t *testing.T, name string, n harness.Notice) {

@@ -77,7 +77,7 @@ func withoutTokens(events string) string {
 	return strings.Join(masked, "\n")
 }
 
-// opencodeFigures compares the ledger's tokens with those of the requests, without the request for
+// opencodeFigures compares the ledger's tokens with the requests', without the request for
 // a title: it is not the caller's.
 func opencodeFigures(t *testing.T, w *world) {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 	"reprise/test/realcli"
 )
 
-// A pruning is how a tool is called, and what still has to work when some of its
+// A pruning is a way to call a tool, with the calls that still have to work when some of its
 // sessions are gone. ID stands for a session.
 type pruning struct {
 	call   func(prompt string) []string
@@ -157,7 +157,7 @@ func TestPruneKeepsTheParentOfAFork(t *testing.T) {
 	}
 }
 
-// naming lists the session files whose names or texts hold the word.
+// naming lists the session files with the word in name or text.
 func (w *world) naming(word string) (found []string) {
 	w.t.Helper()
 	for _, file := range w.transcripts() {

@@ -138,7 +138,7 @@ func TestQwenFiguresAreThisCallsOwn(t *testing.T) {
 	})
 }
 
-// A session that is gone gives one clean fresh run. So does one that qwen does not take.
+// A session that is gone gives one clean fresh run. So does an option that qwen does not take.
 func TestQwenRefusedResumeRunsFresh(t *testing.T) {
 	each(t, qwenFormats, func(t *testing.T, format string, answer reader) {
 		for what, spoil := range map[string]func(path string){

@@ -79,7 +79,7 @@ func TestRemembersANumberOverFiveTurns(t *testing.T) {
 	})
 }
 
-// sentOnlyNews checks what the model was sent in a resumed turn: the whole history,
+// sentOnlyNews checks the model's request in a resumed turn: the whole history,
 // and of the prompt the role, the newest note and the contract.
 func (w *world) sentOnlyNews(r result, turn int, notes []string) {
 	w.t.Helper()

@@ -22,7 +22,7 @@ type agent struct {
 	script string
 }
 
-// The SDKs that speak stream-json with claude, and those of a year before.
+// The SDKs that speak stream-json with claude, and the versions of a year before.
 var (
 	agents = map[string]agent{"typescript": {realcli.AgentTS, "agent.mjs"},
 		"python": {realcli.AgentPython, "agent.py"}}
@@ -33,9 +33,9 @@ var (
 // agentModes are the modes of agent.mjs and agent.py.
 var agentModes = []string{"string", "callbacks", "partial"}
 
-// A job of three rounds is resumed from the second on, and what the caller sees is what it sees
-// without the shim: message by message, and each callback as often. With the session gone, there is
-// one clean fresh answer.
+// A job of three rounds is resumed from the second on, and the caller sees the same as without the
+// shim: message by message, and each callback as often. With the session gone, there is one clean
+// fresh answer.
 func TestAgentSDKs(t *testing.T) {
 	eachMode(t, agents)
 }
@@ -190,8 +190,8 @@ func (j *sdkJob) compare(t *testing.T, what string, args ...string) {
 	same(t, what, direct.Stdout+direct.Stderr, shimmed.Stdout+shimmed.Stderr)
 }
 
-// continued returns how many calls went on with an earlier session. One that begins while the one
-// before it winds down is a fork.
+// continued returns how many calls went on with an earlier session. A call that begins while the
+// call before it winds down is a fork.
 func (w *world) continued() int {
 	log := w.log()
 	return strings.Count(log, "\tresume: ") + strings.Count(log, "\tfork: ")
@@ -200,8 +200,8 @@ func (w *world) continued() int {
 // log has the calls as shimctl shows them.
 func (w *world) log() string { return w.run("shimctl", harness.Call{Args: []string{"log"}}).Stdout }
 
-// A conversation that the AI SDK's providers send whole each time, without a name: its own answers
-// in it show whose it is, and only the new turn is sent.
+// The AI SDK's providers send a conversation whole each time, without a name: the answers in it
+// show which session it belongs to, and only the new turn is sent.
 func TestAISDK(t *testing.T) {
 	each(t, map[string]realcli.SDK{
 		"new": realcli.AISDK, "node 20": realcli.AISDKNode20, "old": realcli.OldAISDK,

@@ -8,8 +8,8 @@ import (
 	"reprise/test/harness"
 )
 
-// A reviewer that begins as a copy of the coder's session knows what that was told, and leaves it
-// as it was; then each goes on with its own.
+// A reviewer that begins as a copy of the coder's session knows its content, and leaves it as it
+// was; then each goes on with its own.
 func TestAReviewerBeginsFromTheCoder(t *testing.T) {
 	for _, tool := range []string{"claude", "gemini", "qwen", "droid"} {
 		t.Run(tool, func(t *testing.T) {

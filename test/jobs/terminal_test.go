@@ -8,8 +8,8 @@ import (
 	"reprise/test/harness"
 )
 
-// A loop typed into a shell: nothing is piped but what the caller's shell would pipe. stdin is the
-// terminal, or stays open and silent, as Node's spawn leaves it.
+// A loop typed into a shell: only the streams are piped that the caller's shell would pipe. stdin
+// is the terminal, or stays open and silent, as Node's spawn leaves it.
 func TestRoundsAtATerminal(t *testing.T) {
 	calls := map[string]harness.Call{
 		"claude":             {Args: list("-p"), To: harness.Screen},

@@ -15,7 +15,7 @@ import (
 	"reprise/test/realcli"
 )
 
-// A traveler is a tool whose sessions are resumed on other machines, and how it is called.
+// A traveler is a tool with sessions that are resumed on other machines, and how it is called.
 type traveler struct {
 	pin    realcli.Pin
 	first  []string

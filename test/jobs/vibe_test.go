@@ -32,7 +32,7 @@ func (w *vibeWorld) leavesNothing() {
 	}
 }
 
-// store is the directory of sessions, and session that of the only one.
+// store is the directory of sessions, and session the directory of the only one.
 func (w *vibeWorld) store() string {
 	return filepath.Join(w.Root, "home", ".vibe", "logs", "session")
 }
@@ -146,7 +146,7 @@ func TestVibeResumedCallLooksLikeADirectOne(t *testing.T) {
 	})
 }
 
-// What vibe does not take as a resume is run once more, fresh, and the caller sees
+// A resume that vibe does not take is run once more, fresh, and the caller sees
 // one clean run.
 func TestVibeRefusedResumeRunsFresh(t *testing.T) {
 	type test struct {

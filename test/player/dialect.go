@@ -303,8 +303,8 @@ func (d dialect) noticed(args []string) string {
 	return d.notice(args)
 }
 
-// Show returns what a caller must see that did not request a resume: its own prompt, and figures of
-// this call alone.
+// Show returns the output for a caller that did not request a resume: its own prompt, and figures
+// of this call alone.
 func Show(tool, format string, s Script, r Run, turns int) Shown {
 	r.turns = turns
 	d := dialects[tool]

@@ -192,7 +192,7 @@ func (p *player) open() bool {
 	return true
 }
 
-// refuse ends a run whose session cannot be resumed.
+// refuse ends a run that cannot resume the session.
 func (p *player) refuse() int {
 	p.Refused = true
 	shown, exit := p.refused(p.format, p.Script, p.Run)

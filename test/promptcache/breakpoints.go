@@ -29,8 +29,8 @@ var shortest = []struct {
 	{"3-5-haiku", 2048}, {"gemini-2.5", 2048},
 }
 
-// shortestPrompt returns the shortest prompt that is stored for a model, others for one that is not
-// in the table.
+// shortestPrompt returns the shortest prompt that is stored for a model, others for a model that is
+// not in the table.
 func shortestPrompt(model string, others int) int {
 	for _, s := range shortest {
 		if strings.Contains(model, s.model) {

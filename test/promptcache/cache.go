@@ -92,7 +92,7 @@ func (c *cache) read(key digest) bool {
 	return true
 }
 
-// write stores an entry. One that is kept for longer stays.
+// write stores an entry. An entry that is kept for longer stays.
 func (c *cache) write(key digest, life time.Duration) {
 	until := c.now().Add(life)
 	if until.After(c.entries[key].until) {

@@ -49,7 +49,7 @@ func quote(text string) string {
 	return string(raw)
 }
 
-// A clock is one that tests set.
+// A clock is set by tests.
 type clock struct{ time time.Time }
 
 func newClock() *clock { return &clock{time.Unix(1_800_000_000, 0)} }
@@ -231,7 +231,7 @@ func TestCacheRefusesBreakpoints(t *testing.T) {
 	}
 }
 
-// Without a breakpoint of its own, the last block has that of the whole request.
+// Without a breakpoint of its own, the last block has the whole request's.
 func TestCacheOfWholeRequest(t *testing.T) {
 	s := start(t, promptcache.Options{})
 	body := `{"model":"m","messages":[` + userMessage(textBlock(text("long ", 2000), "")) + `]` +

@@ -45,7 +45,7 @@ func (s sent) get(name string) json.RawMessage {
 	return nil
 }
 
-// without returns the text of the members but those of that name.
+// without returns the text of the members without the members of that name.
 func (s sent) without(name string) (text []byte) {
 	for _, m := range s {
 		if m.name != name {

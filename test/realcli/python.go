@@ -59,8 +59,8 @@ func pipInstall(python string, what ...string) error {
 	return err
 }
 
-// newestPython is Newest for a Python package. pip's list is in no order but that of its first
-// line: NAME (NEWEST).
+// newestPython is Newest for a Python package. Only the first line of pip's list is in order: NAME
+// (NEWEST).
 func newestPython(p Pin) (string, error) {
 	python, err := findPython()
 	if err != nil {

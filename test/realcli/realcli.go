@@ -1,9 +1,9 @@
 // Package realcli installs the real CLIs, at pinned versions, into a cache directory of their own,
 // for the end-to-end tests.
 //
-// It never touches what the user has installed, and downloads only from the package registries that
-// npm and pip are configured for. Its invariant: a directory with a version's name contains that
-// version completely.
+// It never touches the user's own installations, and downloads only from the package registries
+// that npm and pip are configured for. Its invariant: a directory with a version's name contains
+// that version completely.
 package realcli
 
 import (
@@ -25,7 +25,7 @@ type Pin struct {
 	Tool, Package, Version string
 	Asked                  string // the package that users install: its versions count
 	Python                 bool   // a Python package, not one of npm's
-	// With are further npm packages, whose commands are in the same directory.
+	// With are further npm packages, with commands in the same directory.
 	With []string
 }
 
@@ -92,7 +92,7 @@ func InstallIn(cache string, p Pin) (bin string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("install %s %s: %w", p.Package, p.Version, err)
 	}
-	// the last is that of a package for one platform
+	// the last is the archive of a package for one platform
 	for _, dir := range []string{"bin", "node_modules/.bin",
 		filepath.Join("node_modules", p.Package, "bin")} {
 		bin := filepath.Join(directory, dir)

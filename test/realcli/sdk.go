@@ -11,7 +11,7 @@ import (
 )
 
 // An SDK is a library that runs a CLI, at the version that the tests were written
-// against, with what it needs beside it. The CLI that it bundles is left out.
+// against, with the packages that it needs. The CLI that it bundles is left out.
 type SDK struct {
 	Name, Version string
 	Packages      []string // as npm or pip takes them, the SDK's own first
@@ -25,8 +25,8 @@ func sdk(name string, cli Pin, with ...string) SDK {
 	return SDK{name, pin.Version(), append([]string{pin.Pin}, with...), pin.Python(), cli}
 }
 
-// The SDKs that there are end-to-end tests for, and those of a year before. The newest of the AI
-// SDK's providers need Node 22.
+// The SDKs that there are end-to-end tests for, and the versions of a year before. The newest of
+// the AI SDK's providers need Node 22.
 var (
 	AgentTS = sdk("agent-ts", Claude, "@anthropic-ai/sdk@>=0.93.0",
 		"@modelcontextprotocol/sdk@^1.29.0", "zod@^4.1.8")

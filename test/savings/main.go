@@ -1,7 +1,7 @@
 // Command savings measures the saving by reprise. It plays the rounds of a job, five of them unless
 // told otherwise, in the shapes that callers use, with the real CLIs, once without the shim and
 // once with it, against a model stand-in that reads and changes files as an agent does. It counts
-// what the model was actually sent.
+// the tokens that the model was actually sent.
 package main
 
 import (
@@ -91,12 +91,12 @@ type subject struct {
 	model string
 }
 
-// restatedModel is one for which claude 2.1.329 sends as a list what it repeats as a string in the
-// next request.
+// restatedModel is a model to which claude 2.1.329 sends a content as a list that it repeats as a
+// string in the next request.
 const restatedModel = "claude-opus-5"
 
-// subjects returns what of a tool to measure: both generations of claude, and the newer one with
-// two models.
+// subjects returns the versions and models of a tool to measure: both generations of claude, and
+// the newer one with two models.
 func subjects(tool string) []subject {
 	if tool == realcli.Claude.Tool {
 		return []subject{{realcli.SmallerClaude, ""}, {realcli.Claude, ""},

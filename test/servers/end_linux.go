@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// endWithUs lets the kernel kill a server whose test was killed.
+// endWithUs lets the kernel kill a server after the test was killed.
 func endWithUs(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

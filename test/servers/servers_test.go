@@ -64,7 +64,7 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// readable makes a temporary directory that other users can enter, unlike those of testing.
+// readable makes a temporary directory that other users can enter, unlike testing's.
 func readable(t *testing.T) string {
 	t.Helper()
 	directory, err := os.MkdirTemp("", "servers-")

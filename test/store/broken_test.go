@@ -19,7 +19,7 @@ type fault string
 const (
 	none       fault = ""
 	conditions fault = "conditions" // the server ignores conditions on writes
-	lease      fault = "lease"      // a session whose lease has expired is resumed
+	lease      fault = "lease"      // a session with an expired lease is resumed
 	// a run finishes without looking whether it still holds the session
 	holder fault = "holder"
 	reuse  fault = "bundle" // a session's bundles have the same name
@@ -63,7 +63,7 @@ func (f fault) engine(s store.Store) store.Store {
 	}
 }
 
-// expiring registers show sessions as live whose lease has expired.
+// expiring registers show sessions with expired leases as live.
 type expiring struct {
 	store.Registers
 	now func() decide.Millis
@@ -120,7 +120,7 @@ func (e expiring) expire(r store.Register) (store.Register, error) {
 	return r, err
 }
 
-// unheld registers let a run finish whoever holds the session.
+// unheld registers let a run finish even if another one holds the session.
 type unheld struct{ store.Registers }
 
 // Swap implements store.Registers.

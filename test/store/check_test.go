@@ -1,8 +1,8 @@
 // Package store_test lets runs on several machines share tasks in a store while requests are lost,
-// late and repeated, machines end, clocks differ and the server is killed, and judges what they
-// have done: no state of a session is resumed twice, and none that another run has replaced.
+// late and repeated, machines end, clocks differ and the server is killed, and judges the result:
+// no state of a session is resumed twice, and none that another run has replaced.
 //
-// The runs are those of fleet.Book with vault and engine; only the tool is not real.
+// The runs are made by fleet.Book with vault and engine; only the tool is not real.
 package store_test
 
 import (

@@ -26,7 +26,7 @@ type runner struct {
 	*world
 	history  *history
 	task     string
-	unnamed  bool          // the prompts alone say what goes on from what
+	unnamed  bool          // the prompts alone say which call continues which
 	sections *atomic.Int64 // of all runners' prompts
 	client   int
 	random   *rand.Rand

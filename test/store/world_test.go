@@ -27,7 +27,7 @@ const (
 	perRound = 8 // calls of a runner on one task
 )
 
-// A world is a store, and machines whose runs share the tasks in it.
+// A world is a store, and machines that share the tasks in it.
 type world struct {
 	// a connection to a server; nil for a store in memory for each round
 	open  func() (store.Store, error)

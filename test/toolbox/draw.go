@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Everything reports whether tests try all of what they usually try a drawn part of: if
+// Everything reports whether tests try all cases of which they usually try a drawn part: if
 // $REPRISE_ALL is set.
 func Everything() bool { return os.Getenv("REPRISE_ALL") != "" }
 

@@ -55,8 +55,9 @@ func Cache(name string) (string, error) {
 	return filepath.Join(cache, "reprise", name), nil
 }
 
-// Whole makes a directory, and has it filled, unless it is there. What has its name is whole: the
-// name is a link to what has been filled, since a virtual environment cannot be moved.
+// Whole makes a directory, and has it filled, unless it is there. A directory of that name is
+// whole: the name is a link to a directory that has been filled, since a virtual environment cannot
+// be moved.
 func Whole(dir string, fill func(dir string) error) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
@@ -80,8 +81,8 @@ func Whole(dir string, fill func(dir string) error) error {
 }
 
 // StartAnew starts a test's program anew if a shell has it ignore signals, as it does for jobs in
-// the background. ignored are those that were before Go ran, the first in bit 0: that is what a
-// shim goes by.
+// the background. ignored are the signals that were ignored before Go ran, the first in bit 0: a
+// shim goes by these.
 func StartAnew(ignored uint64) {
 	if ignored&(1<<(syscall.SIGINT-1)|1<<(syscall.SIGQUIT-1)|1<<(syscall.SIGHUP-1)) != 0 {
 		RestoreSignals()

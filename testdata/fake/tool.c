@@ -1,4 +1,4 @@
-// A tool that shows what it was given, and does to itself what $TOOL says. Started
+// A tool that shows its arguments and streams, and harms itself as $TOOL says. Started
 // as "launch" it becomes another program, as a caller with odd habits would.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,8 +41,8 @@ static int probe(void) {
 	return 0;
 }
 
-// count prints each signal that comes, until number 50. $FREE names one that has its
-// default effect.
+// count prints each signal that comes, until number 50. $FREE names a signal that has its default
+// effect.
 static int count(void) {
 	sigset_t all;
 	sigfillset(&all);

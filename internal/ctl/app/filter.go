@@ -155,7 +155,8 @@ var LatestWords = "these are the latest " + view.Thousands(mostSummed) +
 	" calls; --since with an earlier date takes more"
 
 // Summed narrows a filter without a period to the calls since a time, and to the latest of them if
-// there are more than can be summed up at once. One that names a chain or a task is left as it is.
+// there are more than can be summed up at once. A word that names a chain or a task is left as it
+// is.
 func Summed(l *ledger.Ledger, f history.Filter, since decide.Millis) (history.Filter, error) {
 	if f.Period != (history.Period{}) || f.Chain != 0 || f.Task != "" {
 		return f, nil

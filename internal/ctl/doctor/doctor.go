@@ -1,4 +1,4 @@
-// Package doctor checks that the shims can work, and mends what keeps them from it.
+// Package doctor checks that the shims can work, and mends the faults that keep them from it.
 //
 // It never mends without --fix and a yes, and runs no tool but for the version. Invariant: it
 // reports the findings of now; a fact that it cannot find out is said to be unknown, never to be

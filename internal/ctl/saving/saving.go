@@ -1,4 +1,4 @@
-// Package saving estimates what resuming saved, and says it in one sentence.
+// Package saving estimates the saving by resumed calls, and says it in one sentence.
 //
 // A resumed call is set against the mean of the fresh calls of the same tool, role and model, in
 // tokens weighted by price, and in money: by the tool's own figure, else at list price. The

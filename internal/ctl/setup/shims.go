@@ -48,8 +48,8 @@ func shimsIn(dir string) []string {
 // LacksShim reports whether other tools have a shim, but this one has none.
 func LacksShim(dir, tool string) bool { return !hasShim(dir, tool) && len(shimsIn(dir)) > 0 }
 
-// addShims makes the shims of the tools: links to one that is there, or copies. The marker lists a
-// shim before it is in place, so that install.sh knows it as its own.
+// addShims makes the shims of the tools: links to a shim that is there, or copies. The marker lists
+// a shim before it is in place, so that install.sh knows it as its own.
 func addShims(dir string, tools []string) error {
 	shim := shimsIn(dir)[0]
 	path := filepath.Join(dir, shimMarker)

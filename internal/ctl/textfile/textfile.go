@@ -99,7 +99,7 @@ func Replace(path string, mode fs.FileMode, text []byte) error {
 	return f.CloseAtomicallyReplace()
 }
 
-// keepOwner gives the file the owner and the group of the one that it replaces, if any.
+// keepOwner gives the file the owner and the group of the file that it replaces, if any.
 func keepOwner(f *os.File, replaced fs.FileInfo) error {
 	if replaced == nil {
 		return nil

@@ -50,8 +50,8 @@ func SessionCell(id string) Cell {
 	return Cell{Human: OrDash(id[:min(len(id), enough)]), Raw: id}
 }
 
-// RoleName returns a role as people read it. One that nothing names is called after how the prompt
-// begins, as in #0123456789abcdef; --role takes it, or as much of it as a table shows.
+// RoleName returns a role as people read it. A role that nothing names is called after the prompt's
+// beginning, as in #0123456789abcdef; --role takes it, or as much of it as a table shows.
 func RoleName(role string) string { return strings.TrimSpace(role) }
 
 // AllOthers names the last row of a table, for all the rest.

@@ -37,7 +37,7 @@ func Printable(text string) string {
 	}, text)
 }
 
-// isControl reports whether a terminal can take a character for a command, or shows by it the ones
+// isControl reports whether a terminal can take a character for a command, or shows the characters
 // after it in another order.
 func isControl(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r)

@@ -169,7 +169,7 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-// A locale whose characters are not UTF-8 gets others of the same width.
+// A locale without UTF-8 gets other characters of the same width.
 func TestASCII(t *testing.T) {
 	for _, c := range []struct {
 		all, ctype, lang string
@@ -203,7 +203,7 @@ func TestASCII(t *testing.T) {
 	}
 }
 
-// The first error of a write is kept, whoever did not look at it.
+// The first error of a write is kept, even if nobody looked at it.
 func TestWriteError(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

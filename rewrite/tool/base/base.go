@@ -21,8 +21,8 @@ import (
 type Base struct {
 	About    *rewrite.Descriptor
 	Refusals Refusals // of the stderr
-	// Help are options: a help text with the first is that of the headless mode, and one with the
-	// others too is that of a version that can resume. Yargs says that yargs prints it.
+	// Help are options: a help text with the first is about the headless mode, and a help text with
+	// the others too is from a version that can resume. Yargs says that yargs prints it.
 	Help  []string
 	Yargs bool
 }

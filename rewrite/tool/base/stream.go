@@ -19,9 +19,9 @@ type Stream struct {
 	State    rewrite.StreamState
 	Stderr   string // to be shown there
 
-	Max   int  // what MaxLine returns
-	AtEnd bool // what PrintsAtEnd returns
-	Holds bool // what HoldsOutput returns
+	Max   int  // the result of MaxLine
+	AtEnd bool // the result of PrintsAtEnd
+	Holds bool // the result of HoldsOutput
 	ended bool
 }
 
@@ -48,7 +48,7 @@ func NewStream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Totals) S
 func (s *Stream) Seen() *rewrite.StreamState { return &s.State }
 
 // LearnID pins the first valid ID if it is sure, or records that the tool left the requested
-// session or works in the one that it should have copied.
+// session or works in the session that it should have copied.
 func (s *Stream) LearnID(id, source string, sure bool) {
 	if !IsUUID(id) {
 		return
@@ -189,7 +189,7 @@ func (e *ClaudeEvent) Matters() bool {
 // escape matches the escape sequences that color a transcript.
 var escape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
 
-// StripEscapes removes what colors a text.
+// StripEscapes removes the colors of a text.
 func StripEscapes(text string) string {
 	if !strings.Contains(text, "\x1b") {
 		return text

@@ -13,13 +13,14 @@ import (
 type Signs struct {
 	Command     bool   // a command of the tool that is not managed, other than the descriptor's
 	Interactive bool   // the tool talks to a person
-	Unmanaged   string // what makes the call unmanaged, "" if nothing does
+	Unmanaged   string // the option or command that makes the call unmanaged, or ""
 	Bad         bool   // the tool will reject the call
 	OptsOut     bool   // no session is kept
 }
 
 // Why returns why the call is not managed, or "": the first reason in an order that is the same for
-// all tools. What holds only for calls that would be managed otherwise is the tool's own to ask.
+// all tools. A reason that only a call can have that would be managed otherwise is the tool's own
+// to check.
 func Why(c *rewrite.CommandLine, d *rewrite.Descriptor, p grammar.Args, in rewrite.Input,
 	s Signs) reason.Code {
 	why := cmp.Or(

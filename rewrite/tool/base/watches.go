@@ -10,9 +10,9 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// Watches returns files that a tool reads by itself. One that begins with ~/ is in home, which
-// people know as shown. One that begins with ^/ is looked for in the directories above the working
-// directory too.
+// Watches returns files that a tool reads by itself. A path that begins with ~/ is in home, which
+// people know as shown. A path that begins with ^/ is looked for in the directories above the
+// working directory too.
 func Watches(home, shown string, guard reason.Code, paths ...string) []rewrite.Watch {
 	watches := make([]rewrite.Watch, len(paths))
 	for i, path := range paths {

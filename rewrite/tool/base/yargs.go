@@ -40,7 +40,7 @@ func YargsRoots(p grammar.Args) []string {
 	return strings.Split(strings.TrimSuffix("^,"+added, ","), ",")
 }
 
-// YargsSigns returns what gemini and qwen have in common.
+// YargsSigns returns the signs that gemini and qwen have in common.
 func YargsSigns(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) Signs {
 	return Signs{
 		Interactive: in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.Names("--prompt")),

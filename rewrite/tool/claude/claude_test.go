@@ -109,7 +109,7 @@ func TestClaudeAtATerminal(t *testing.T) {
 		{"hi --output-format json", true, true, reason.Interactive},
 		{"hi", false, false, ""},
 		{"hi --output-format json", true, false, ""},
-		// -p stands behind what cannot be read
+		// -p stands behind an option that cannot be read
 		{"--bogus -p hello there my friend", true, true, reason.UnknownOption},
 		{"--bogus hello", true, true, reason.Interactive},
 		{"-p", true, false, reason.Interactive},
@@ -207,7 +207,7 @@ func TestSettingsBesideSkippedSkill(t *testing.T) {
 	}
 }
 
-// What a user can ask of claude goes with its version, and a caller's own choice stays.
+// The options that a user can add depend on claude's version, and a caller's own choice stays.
 func TestClaudeAsksForAnHour(t *testing.T) {
 	const option = "--exclude-dynamic-system-prompt-sections"
 	settings := map[string]string{
@@ -371,8 +371,8 @@ func sameWords(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
-// What came by stdin goes by stdin; what came in argv goes there again, but for what
-// claude would not read as a prompt there.
+// A prompt on stdin stays there; a prompt in argv does too, unless claude would not read it as a
+// prompt there.
 func TestClaudePlansStdin(t *testing.T) {
 	long := strings.Repeat("x ", base.LongestArg)
 	tests := []struct {
@@ -417,7 +417,7 @@ func TestClaudeComposes(t *testing.T) {
 	}
 }
 
-// recording reads what a real run printed.
+// recording reads the output of a real run.
 func recording(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("../../../testdata/recordings/claude", name, "stdout"))
@@ -482,8 +482,8 @@ func TestClaudeSees(t *testing.T) {
 	}
 }
 
-// An id is taken from the tool's own events of the main conversation, never from
-// what somebody wrote.
+// An id is taken from the tool's own events of the main conversation, never from a text that
+// somebody wrote.
 func TestClaudeTakesNoForeignID(t *testing.T) {
 	foreign := []string{
 		`{"type":"system","subtype":"hook_started","session_id":"` + tooltest.SomeID + `"}`,
@@ -548,7 +548,7 @@ func TestClaudeFiguresAreThisCallsOwn(t *testing.T) {
 	if _, seen := run("2.1.329", tooltest.SomeID, previous); seen.Totals != want {
 		t.Errorf("totals %s, want %s", seen.Totals, want)
 	}
-	// A result that says what its own part is proves more, and needs no event before it.
+	// A result that states its own part proves more, and needs no event before it.
 	for part, want := range map[string]string{"6": result, "3": own} {
 		part := strings.NewReplacer(`"type":"result"`,
 			`"type":"result","model_usage_since_last_result":{"m":{"inputTokens":`+part+`}}`)
@@ -745,7 +745,8 @@ func TestClaudeReadsItsState(t *testing.T) {
 	if got := settings(state, ""); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	// What claude writes there at each start, and a token that it refreshes, change nothing.
+	// The values that claude writes there at each start, and a token that it refreshes, change
+	// nothing.
 	rewritten := strings.ReplaceAll(strings.Replace(state, `"numStartups": 7`,
 		`"numStartups":8,"projectsX":{}`, 1), "\n", "")
 	if !slices.Equal(settings(rewritten, ""), want) {

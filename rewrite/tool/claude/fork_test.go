@@ -92,8 +92,7 @@ func TestClaudeSeesAFork(t *testing.T) {
 	}
 }
 
-// What claude says when it does not find the message names a session that was never
-// there.
+// claude's error about a message that it does not find names a session that was never there.
 func TestClaudeRefusesAFork(t *testing.T) {
 	s := tool.Stream(parse("-p x --output-format stream-json"),
 		rewrite.Plan{Resume: tooltest.SomeID, Copy: true}, "")
@@ -113,7 +112,7 @@ func TestClaudeRefusesAFork(t *testing.T) {
 	}
 }
 
-// A copy takes over the cost of all that the session took, whatever of it was known.
+// A copy takes over the whole cost of the session, even if only a part of that is known.
 func TestClaudeFiguresOfAFork(t *testing.T) {
 	init := `{"type":"system","subtype":"init","session_id":"` + tooltest.SomeID +
 		`","claude_code_version":"2.1.329"}` + "\n"

@@ -57,9 +57,8 @@ func FuzzParseCommander(f *testing.F) {
 	})
 }
 
-// Whatever claude prints and stores, a text or a fresh json caller is shown it as it is, the
-// session is the one that the command line names, and a text run is over only if its answer was
-// shown.
+// With any output and file of claude, a text or a fresh json caller is shown the output as it is,
+// the session has the ID of the command line, and a text run is over only if the answer was shown.
 func FuzzClaudeFile(f *testing.F) {
 	at := strings.NewReplacer("TIME", "2026-11-23T01:49:40.606Z")
 	for _, entry := range []string{says("yes"), said(usesTool, ""),

@@ -147,8 +147,8 @@ func (s *stream) shows(text string) bool {
 	return len(shown) >= max(1, len(text)) && bytes.Contains(shown, []byte(text))
 }
 
-// countMessage adds up the usage of the run's messages, each of which has an entry or event for
-// each of its parts.
+// countMessage adds up the usage of the run's messages. A message has an entry or event for each
+// part.
 func (s *stream) countMessage(e *base.ClaudeEvent) {
 	u := e.Message.Usage
 	if e.Message.ID != s.message {

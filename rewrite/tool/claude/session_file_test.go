@@ -18,7 +18,7 @@ import (
 
 var formats = []rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.JSONVerbose, rewrite.StreamJSON}
 
-// run plays stdout to a caller of a format and returns what the caller is shown.
+// run plays stdout to a caller of a format and returns the output that the caller is shown.
 func run(format rewrite.Format, plan rewrite.Plan, stdout string) (string, *rewrite.StreamState) {
 	s := tool.Stream(rewrite.CommandLine{Format: format}, plan, "")
 	shown := ""
@@ -91,7 +91,7 @@ func ownRuns(t *testing.T) map[string]ownRun {
 	return runs
 }
 
-// An ownPlayed is what a recorded run shows in one order.
+// An ownPlayed is the output and the state of a recorded run, read in one order.
 type ownPlayed struct {
 	shown   string
 	seen    rewrite.StreamState
@@ -137,7 +137,7 @@ func (p *ownPlayed) good(exit int) bool {
 	return exit == 0 && s.Final && !s.Failed && !s.Synthetic && !s.WrongID && s.ID != ""
 }
 
-// outcomes is what the recorded runs are known by.
+// outcomes are the states after the recorded runs.
 var outcomes = map[string]rewrite.StreamState{
 	"fresh":    {Content: true, Final: true, Answer: "Got it: 456."},
 	"resume":   {Content: true, Final: true, Answer: "456"},
@@ -202,8 +202,7 @@ func (run *ownRun) stops() []int {
 	return stops
 }
 
-// Stdout and the file are read by two goroutines: whatever comes first, the same is learned and
-// shown.
+// Stdout and the file are read by two goroutines: in either order, the same is learned and shown.
 func TestClaudeOrders(t *testing.T) {
 	for name, run := range ownRuns(t) {
 		want := run.play(t, nil, nil)
@@ -342,7 +341,7 @@ func TestClaudeUsageOfOwnRuns(t *testing.T) {
 		seen := run.play(t, nil, nil).seen
 		if failed := slices.Contains([]string{"http401", "toobig", "badtool"},
 			run.what); seen.First.Known == failed ||
-			// json counts what 2.0.76 asks beside the turn
+			// json counts the requests of 2.0.76 beside the turn
 			failed && seen.Usage.Output > 0 && run.version != "2.0.76" {
 			t.Errorf("%s: first %+v, all %+v", name, seen.First, seen.Usage)
 		}
@@ -420,7 +419,7 @@ func TestClaudeLeavesOldEntriesOut(t *testing.T) {
 	}
 }
 
-// said is a message's entry in a session's file, and says one that is only a text.
+// said is a message's entry in a session's file, and says an entry that is only a text.
 func said(content, more string) string {
 	return `{"isSidechain":false,"type":"assistant","timestamp":"TIME","sessionId":"` +
 		tooltest.SomeID + `","version":"2.1.330","uuid":"` + tooltest.ForeignID +
@@ -698,8 +697,7 @@ func TestClaudeLeavesACommand(t *testing.T) {
 	}
 }
 
-// An answer that is too long to compare counts as shown, and its session as one that cannot be
-// resumed.
+// An answer that is too long to compare counts as shown, and the session cannot be resumed.
 func TestClaudeTextThatIsTooLong(t *testing.T) {
 	for _, more := range []int{0, 1} {
 		s := tool.Stream(rewrite.CommandLine{Format: rewrite.Text},
@@ -817,7 +815,7 @@ func TestClaudeJSONWithAnOddEntry(t *testing.T) {
 	}
 }
 
-// What is no event is shown as it is, and nothing is learned from it.
+// A line that is no event is shown as it is, and nothing is learned from it.
 func TestClaudeShowsWhatIsNoEvent(t *testing.T) {
 	for _, stdout := range []string{
 		"plain\n\ntext", "{\n  \"result\": 7\n}\n", "{}\n{\"result\":\"x\"}\n[]\n7\n", "[",

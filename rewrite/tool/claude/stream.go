@@ -206,7 +206,7 @@ func (s *stream) learnMessage(e *base.ClaudeEvent) {
 	}
 }
 
-// beginTask notes a call of a tool that runs in the background. claude ends with what still runs,
+// beginTask notes a call of a tool that runs in the background. claude ends such calls with itself,
 // and tells the model of it at the beginning of a resume (2.1.332).
 func (s *stream) beginTask(id string, input json.RawMessage) {
 	var asked struct {
@@ -333,7 +333,7 @@ func (s *stream) ownFigures(line []byte) []byte {
 }
 
 // countsOn reports whether figures can be running totals: they are more than the result says of its
-// own part, or have room for those of the session's earlier runs besides the run's own.
+// own part, or have room for the figures of the session's earlier runs besides the run's own.
 func (s *stream) countsOn(numbers []jsonline.Numeral) bool {
 	all, own := tokens(numbers, "modelUsage"), s.told
 	if tellsOwnFigures(numbers) {

@@ -42,7 +42,7 @@ func TestClaudeSeesACompaction(t *testing.T) {
 	}
 }
 
-// The caller sees the start hooks of a resumed call as those of a new one.
+// The caller sees the start hooks of a resumed call as a new call's.
 func TestClaudeNamesStartHooks(t *testing.T) {
 	event := func(kind string) string {
 		return `{"type":"system","subtype":"hook_started","hook_name":"SessionStart:` + kind +
@@ -64,7 +64,7 @@ func TestClaudeNamesStartHooks(t *testing.T) {
 	}
 }
 
-// What a subagent says is not the session's: it is no answer, and fills another window.
+// A subagent's text is not the session's: it is no answer, and fills another window.
 func TestClaudeLeavesSubagentsOut(t *testing.T) {
 	const usage = `"usage":{"input_tokens":1,"cache_read_input_tokens":20,"cache_creation_input_tokens":300,"output_tokens":4000}`
 	own := `{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"I ask."}],` + usage + `},"session_id":"` + tooltest.SomeID + `"}`
@@ -192,7 +192,7 @@ func TestUnreadLinesTeachNothing(t *testing.T) {
 		unread++
 		var e base.ClaudeEvent
 		if json.Unmarshal(line, &e) != nil {
-			continue // nor from one that no parser takes
+			continue // nor from a line that no parser takes
 		}
 		var s stream
 		if s.learn(&e); !reflect.DeepEqual(s.State, rewrite.StreamState{}) {

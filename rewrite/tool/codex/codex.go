@@ -313,7 +313,7 @@ func why(c *rewrite.CommandLine, a *commandLine, in rewrite.Input) reason.Code {
 }
 
 // elsewhere returns why a command line has no exec that is managed, or "". Behind an unknown option
-// it cannot be told what is the command.
+// it cannot be told which word is the command.
 func (a *commandLine) elsewhere(sub, unknown string, in rewrite.Input) reason.Code {
 	managed := a.managed(in.Args)
 	return cmp.Or(

@@ -639,9 +639,9 @@ func TestCodexNeedsResume(t *testing.T) {
 	}
 }
 
-// A long answer costs what its length is, not the square of that. An answer without an end takes no
-// more memory than the longest line, and no time when it has ended. Its session is not gone on
-// with: nobody could report whether a transcript has all of it.
+// A long answer takes time in proportion to the length, not to the square of the length. An answer
+// without an end takes no more memory than the longest line, and no time when it has ended. Its
+// session is not gone on with: nobody could report whether a transcript has all of it.
 func TestCodexEndlessAnswer(t *testing.T) {
 	for _, size := range []int{rewrite.LongestLine, rewrite.LongestLine + 1} {
 		s := tool.Stream(parseCodex("exec hi"), rewrite.Plan{}, "")

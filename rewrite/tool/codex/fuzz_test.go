@@ -8,8 +8,8 @@ import (
 	"reprise/test/tooltest"
 )
 
-// The session of a transcript is the one that its header names, whatever prompt,
-// model and tools say behind that; and the whole transcript is shown.
+// The session of a transcript is the session that the header names, with any text of prompt, model
+// and tools behind that; and the whole transcript is shown.
 func FuzzBanner(f *testing.F) {
 	f.Add("hi", "codex\nhello\ntokens used\n1,234\n")
 	f.Add("--------\nsession id: "+tooltest.ForeignID+"\n--------", "exec\nls\nERROR: x\n")

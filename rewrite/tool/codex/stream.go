@@ -116,7 +116,7 @@ type event struct {
 	Item     struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
-		// Changes are those of a file_change.
+		// Changes are the changes of a file_change.
 		Changes json.RawMessage `json:"changes"`
 	} `json:"item"`
 	Usage usage `json:"usage"`

@@ -87,7 +87,7 @@ func TestCodexTurns(t *testing.T) {
 	}
 }
 
-// What stands behind the prompt, and is not codex's own, is the model's.
+// Text behind the prompt that is not codex's own is the model's.
 func TestCodexTranscripts(t *testing.T) {
 	const banner = "OpenAI Codex\n--------\nmodel: m\nsession id: " + tooltest.SomeID +
 		"\n--------\nuser\nhi\n"
@@ -301,7 +301,7 @@ func TestCodexTellsFiles(t *testing.T) {
 	}
 }
 
-// Of a rollout's records the ones that can be read count, and a compaction in any case.
+// The records of a rollout that can be read count, and a compaction in any case.
 func TestCodexOddRecords(t *testing.T) {
 	see := func(records ...string) *rewrite.StreamState {
 		s := tool.Stream(parseCodex("exec --json x"), rewrite.Plan{}, "")

@@ -2,7 +2,7 @@
 // another version; docs/internals/copilot.md lists them all.
 //
 // A call runs in the caller's format, text included: text shows tools at work in a form that json
-// does not have. What the output lacks is read from a file that copilot writes for
+// does not have. Facts that the output lacks are read from a file that copilot writes for
 // --usage-output-file, from the file of the session that is resumed, and for silent text from a
 // file of --share.
 package copilot
@@ -113,7 +113,7 @@ var options = grammar.Options{
 type details struct {
 	silent  bool          // text without figures
 	secrets []string      // texts that it blanks in json
-	learned rewrite.Probe // what Args was parsed with
+	learned rewrite.Probe // the grammar that Args was parsed with
 }
 
 func (c copilot) Parse(in rewrite.Input) rewrite.CommandLine {
@@ -356,7 +356,7 @@ func (copilot) SessionFiles(id, _ string) rewrite.SessionFiles {
 	return rewrite.SessionFiles{Paths: []string{dir}, Lock: dir + "/inuse.*.hold"}
 }
 
-// refusals lists what copilot writes if it does not continue a session: on stderr if it cannot
+// refusals lists copilot's messages if it does not continue a session: on stderr if it cannot
 // load it, in an API error if the history is too long or broken.
 var refusals = base.Refusals{
 	{"Error: No session, task, or name matched '", reason.RefusedUnknown},

@@ -161,7 +161,7 @@ func TestCopilotVersions(t *testing.T) {
 	}
 }
 
-// What copilot itself makes of its state at its start is no change.
+// State that copilot itself rewrites at the start is no change.
 func TestCopilotStateIsMigrated(t *testing.T) {
 	const path = "/h/config.json"
 	before := `{"theme":"dark","trusted_folders":["/home/me/proj"],"banner":"never"}`
@@ -296,7 +296,7 @@ func recording(t *testing.T, name, file string) []byte {
 	return data
 }
 
-// A run is what a caller sees of a recorded run.
+// A run is the output of a recorded run, as a caller sees it.
 type run struct {
 	stdout, stderr string
 	seen           rewrite.StreamState
@@ -526,7 +526,7 @@ func TestCopilotContent(t *testing.T) {
 	}
 }
 
-// What stderr says is no part of the answer, unless both streams are one.
+// Text on stderr is no part of the answer, unless both streams are one.
 func TestCopilotOneStream(t *testing.T) {
 	for stdout, want := range map[string]string{"yes\n\n": "yes", "": "a warning\nyes"} {
 		s := tool.Stream(copilotCall("-p x"), rewrite.Plan{ReadStderr: true}, "")

@@ -299,8 +299,8 @@ var labels = []string{footer, "Duration   ", "Requests   ", "AI Credits ", "Toke
 // resumeHint is the beginning of the line below the figures on stderr.
 const resumeHint = "Resume     copilot --resume="
 
-// ErrLine reads the session's ID below the figures, and leaves out those of a resumed text run:
-// they are the session's. With OneStream it gets stdout's lines too.
+// ErrLine reads the session's ID below the figures, and leaves out the figures of a resumed text
+// run: they are the session's. With OneStream it gets stdout's lines too.
 func (s *stream) ErrLine(line []byte) []byte {
 	plain := strings.TrimRight(base.StripEscapes(string(line)), "\r\n")
 	if !s.footer && !strings.HasPrefix(plain, footer) {

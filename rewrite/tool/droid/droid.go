@@ -260,8 +260,8 @@ var refusals = base.Refusals{
 	{"`tool_use` ids were found without", reason.RefusedBroken},
 }
 
-// askStreamJSON replaces the caller's output format in args by stream-json. It returns what to add
-// if the caller has given none.
+// askStreamJSON replaces the caller's output format in args by stream-json. It returns the option
+// to add if the caller has given none.
 func askStreamJSON(c *rewrite.CommandLine, args []string) (added []string) {
 	const option = "--output-format=stream-json"
 	switch c.FormatArg.N {

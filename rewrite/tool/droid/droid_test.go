@@ -123,7 +123,7 @@ func recording(t *testing.T, name, file string) []byte {
 	return data
 }
 
-// show feeds output to the stream of a call, and returns what the caller sees.
+// show feeds output to the stream of a call, and returns the output that the caller sees.
 func show(c rewrite.CommandLine, p rewrite.Plan, totals rewrite.Totals, output []byte) (stdout,
 	stderr string, seen *rewrite.StreamState) {
 	s := tool.Stream(c, p, totals)
@@ -135,7 +135,7 @@ func show(c rewrite.CommandLine, p rewrite.Plan, totals rewrite.Totals, output [
 	return string(out), s.TakeStderr(), s.Seen()
 }
 
-// What is rendered from stream-json is what droid itself prints.
+// Output that is rendered from stream-json is the same as droid's own.
 func TestDroidRenders(t *testing.T) {
 	for _, tt := range []struct{ stream, line, stdout, stderr string }{
 		{"fresh-stream", "exec hi", "Got it: 456.\n", ""},
@@ -292,7 +292,7 @@ func TestDroidJSONWithoutFigures(t *testing.T) {
 	}
 }
 
-// What a run shows nothing of is kept within bounds.
+// Lines that are not shown are kept within bounds.
 func TestDroidKeepsTheLatestLines(t *testing.T) {
 	s := tool.Stream(rewrite.CommandLine{Format: rewrite.Text}, rewrite.Plan{}, "")
 	line := `{"type":"x","text":"` + strings.Repeat("x", rewrite.MaxTexts/2) + "\"}\n"

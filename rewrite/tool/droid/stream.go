@@ -260,8 +260,8 @@ func (s *stream) finish(failed bool, answer string) {
 	s.State.Final, s.State.Failed, s.State.Answer = true, failed, answer
 }
 
-// learnID reads an event's ID. The model that init names is not the one that is asked if that is
-// the user's own.
+// learnID reads an event's ID. The model is the command line's: if it is the user's own, init names
+// another one.
 func (s *stream) learnID(e *event) {
 	s.LearnID(e.SessionID, "stdout", e.whole)
 	if s.State.ID != "" {
@@ -269,8 +269,8 @@ func (s *stream) learnID(e *event) {
 	}
 }
 
-// learnUsage reads the run's usage, a copy's own too. That of a session that the caller continues
-// itself is the whole session's.
+// learnUsage reads the run's usage, a copy's own too. The count of a session that the caller
+// continues itself is the whole session's.
 func (s *stream) learnUsage(e *event) {
 	var u base.ClaudeUsage
 	if s.Call.SessionID != "" || json.Unmarshal(e.RawUsage, &u) != nil {
@@ -309,8 +309,8 @@ func result(failed bool, duration string, turns int64, result []byte, id, usage 
 		subtype, failed, duration, turns, result, jsonline.RawString(id), usage)
 }
 
-// End returns a failed run's result. A run that was cut short shows nothing in text and json. What
-// it printed is shown if it ended well all the same.
+// End returns a failed run's result. A run that was cut short shows nothing in text and json. Its
+// output is shown if it ended well all the same.
 func (s *stream) End() []byte {
 	if !s.State.Final {
 		s.State.Unshown = s.hidden

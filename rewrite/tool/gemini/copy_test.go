@@ -53,7 +53,8 @@ func readText(t *testing.T, path string) string {
 	return string(text)
 }
 
-// Recorded sessions: a fresh one, and one that was resumed in a copy and then used a tool again.
+// Recorded sessions: a fresh session, and a session that was resumed in a copy and then used a tool
+// again.
 func TestGeminiCopyHasEachResultOnce(t *testing.T) {
 	for path, tt := range map[string]struct {
 		id           string
@@ -118,7 +119,7 @@ func answerOf(id string, parts ...string) string {
 	return `{"id":"` + id + `","type":"user","content":[` + strings.Join(parts, ",") + `]}`
 }
 
-// What is not known to be sent by a user's message stays with its call.
+// A result that is not known to be sent by a user's message stays with its call.
 func TestGeminiCopyLosesNoResult(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lines string

@@ -42,7 +42,7 @@ var descriptor = rewrite.Descriptor{
 	CacheByText: true, // implicit caching of the Gemini API
 	Sessions:    []string{"tmp/*/chats/session-*.json*"},
 	Travels:     true,
-	// Those of Google's cloud count for every tool.
+	// The variables of Google's cloud count for every tool.
 	Variables: rewrite.Variables{
 		Settings: []string{"GEMINI_*", "SEATBELT_PROFILE", "SANDBOX", "BUILD_SANDBOX"},
 		Account: []string{"GEMINI_API_KEY", "GEMINI_API_KEY_*", "GEMINI_CLI_USE_COMPUTE_ADC",
@@ -241,7 +241,7 @@ func (gemini) SessionFiles(id, file string) rewrite.SessionFiles {
 	}
 }
 
-// IsOrphanFile reports whether the file is the one that a resume leaves if it takes place in a
+// IsOrphanFile reports whether the file is the orphan that a resume leaves if it takes place in a
 // later minute than the session began: a header, and the context of a session that is then not
 // continued (recordings/gemini/retention). When another session of the project starts, gemini takes
 // that file for a broken session and deletes all files of that ID. A file with any other content is

@@ -208,7 +208,7 @@ func TestGeminiPlans(t *testing.T) {
 	}
 }
 
-// What came by stdin goes by stdin.
+// A prompt on stdin stays there.
 func TestGeminiPlansStdin(t *testing.T) {
 	long := strings.Repeat("x", base.LongestArg+1)
 	tests := []struct {
@@ -256,7 +256,7 @@ func TestGeminiComposes(t *testing.T) {
 	}
 }
 
-// recording reads what a real run printed.
+// recording reads the output of a real run.
 func recording(t *testing.T, name, stream string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("../../../testdata/recordings/gemini", name, stream))
@@ -287,8 +287,7 @@ func TestGeminiShows(t *testing.T) {
 	}
 }
 
-// stream-json shows the prompt: it is to be the caller's, whatever the model was sent
-// of it.
+// stream-json shows the prompt: the caller's, even if the model was sent a part of it.
 func TestGeminiShowsTheCallersPrompt(t *testing.T) {
 	const asked = "THE \"WHOLE\" <prompt>\n\n\u2028what number"
 	recorded := string(recording(t, "resume-ok-stream", "stdout"))
@@ -373,7 +372,7 @@ func TestGeminiSees(t *testing.T) {
 	}
 }
 
-// What a run tells the ledger, by events that there is no recording of.
+// The facts for the ledger from events that no recording has.
 func TestGeminiTellsTheLedger(t *testing.T) {
 	const (
 		say  = `{"type":"message","role":"assistant","content":"a"}` + "\n"

@@ -33,7 +33,7 @@ func (gemini) Stream(c rewrite.CommandLine, p rewrite.Plan,
 	return &stream{Stream: common, nextAnswer: true}
 }
 
-// event holds the fields of all event types that are read, and those of json's object.
+// event holds the fields of all event types that are read, and the fields of json's object.
 type event struct {
 	Type      string
 	SessionID string `json:"session_id"`

@@ -7,7 +7,7 @@ import (
 )
 
 // Commander reads a command line the way the commander library does, which claude uses. An option
-// that needs a value takes whatever follows. One with an optional value takes the next argument
+// that needs a value takes any next argument. One with an optional value takes the next argument
 // unless it looks like an option. A variadic one takes arguments until one looks like an option,
 // unless it has the "=" form. "--" ends the options.
 func Commander(args []string, table Options) Args {

@@ -16,9 +16,9 @@ var helpOption = sync.OnceValue(func() *regexp.Regexp {
 		`^ {1,8}(-[A-Za-z0-9](?:, | ))?(--[A-Za-z0-9][-A-Za-z0-9]*)(, --[A-Za-z0-9][-A-Za-z0-9]*)?( ?=?[<\[][^>\]]*[>\]](?:\.\.\.)?)?`)
 })
 
-// ReadProbe reads a help text: it is the one that is wanted if it lists the first of names, and the
-// version can resume if it lists all the others. yargs names the kind of a value at the end of an
-// option's line.
+// ReadProbe reads a help text: it is the wanted one if it lists the first of names, and the version
+// can resume if it lists all the others. yargs names the kind of a value at the end of an option's
+// line.
 func ReadProbe(help string, yargs bool, names ...string) rewrite.Probe {
 	var options []rewrite.Option
 	for line := range strings.Lines(help) {

@@ -8,10 +8,11 @@ import (
 )
 
 // Yargs reads a command line the way the yargs library does, which gemini uses. An option that
-// needs a value does not take one that looks like an option. A flag takes a "true" or "false" that
-// follows it. "--no-x" turns a flag off. "--outputFormat" is "--output-format". Single letters can
-// cluster, and the last can take a value. An array takes one value per occurrence. "--" and what
-// follows count as bad usage: gemini ignores a prompt there (docs/internals/gemini.md).
+// needs a value does not take an argument that looks like an option. A flag takes a "true" or
+// "false" that follows it. "--no-x" turns a flag off. "--outputFormat" is "--output-format". Single
+// letters can cluster, and the last can take a value. An array takes one value per occurrence. "--"
+// and the arguments behind it count as bad usage: gemini ignores a prompt there
+// (docs/internals/gemini.md).
 func Yargs(args []string, table Options) Args {
 	var p Args
 	for at := 0; at < len(args) && p.Unknown == "" && !p.Bad; {
@@ -116,8 +117,8 @@ func kebabCase(name string) string {
 	return b.String()
 }
 
-// takesYargs reports whether an option takes the argument that follows it. One that needs a value
-// also takes a negative number.
+// takesYargs reports whether an option takes the argument that follows it. An option that needs a
+// value also takes a negative number.
 func takesYargs(arity rewrite.Arity, next string) bool {
 	if !LooksLikeOption(next) {
 		return arity != rewrite.OptionalValue || next != "-"

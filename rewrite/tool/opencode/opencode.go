@@ -100,8 +100,8 @@ const configuration = `{
 }
 `
 
-// session returns what changes with each turn. The tokens are totals of the session; those of
-// the hidden request for the title are not among them. row reads it.
+// session returns the columns that change with each turn. The tokens are totals of the session;
+// the tokens of the hidden request for the title are not among them. row reads it.
 const session = `SELECT time_updated, directory, revert IS NOT NULL, version, json_extract(model, '$.id'),
 	cost, tokens_input, tokens_output + tokens_reasoning, tokens_cache_read, tokens_cache_write,
 	(SELECT count(*) FROM message WHERE session_id = session.id),
@@ -211,9 +211,9 @@ func read(c *rewrite.CommandLine, o opencode, p grammar.Args, in rewrite.Input) 
 	}
 }
 
-// workingDir returns the directory that opencode works in: that of --dir, or else the one that PWD
-// names, even if it is not the process's own. A session can only be resumed there: anywhere else
-// opencode hangs once the model has answered.
+// workingDir returns the directory that opencode works in: the directory of --dir, or else of PWD,
+// even if it is not the process's own. A session can only be resumed there: anywhere else opencode
+// hangs once the model has answered.
 func workingDir(pwd, dir string) string {
 	switch {
 	case strings.HasPrefix(dir, "/") || !strings.HasPrefix(pwd, "/"):
@@ -250,7 +250,7 @@ func (o opencode) settingsFiles(dir string, env func(string) string) []string {
 	return slices.DeleteFunc(files, func(path string) bool { return path == "" })
 }
 
-// levels is how many directories a project's configuration is looked for in: the one that the
+// levels is how many directories a project's configuration is looked for in: the directory that the
 // tool works in, and those above.
 const levels = 4
 
@@ -263,8 +263,8 @@ func configs(name string) []string {
 	return names
 }
 
-// directories returns the names of a tool's directories in home and project. kilo 7.7.9 reads those
-// of its former name as well.
+// directories returns the names of a tool's directories in home and project. kilo 7.7.9 reads the
+// directories of its former name as well.
 func directories(name string) []string {
 	if name == "kilo" {
 		return []string{".kilo", ".kilocode"}
@@ -343,7 +343,7 @@ func (o opencode) why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) 
 	return ""
 }
 
-// ResolveWithEnv passes through a version that was not measured, and one that is not known: 1.15.13
+// ResolveWithEnv passes through a version that was not measured, and an unknown one: 1.15.13
 // resumes without any output, and older logs look different.
 func (o opencode) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	if s.Version == "" || !base.AtLeast(s.Version, o.oldest...) ||
@@ -392,8 +392,8 @@ func settings(path, text string) []rewrite.Setting {
 	return settings
 }
 
-// accounts returns what identifies the accounts in auth.json. The tokens of an OAuth login
-// there change every hour.
+// accounts returns the entries that identify the accounts in auth.json. The tokens of an OAuth
+// login there change every hour.
 func accounts(text string) (accounts []rewrite.Setting) {
 	var logins map[string]struct{ Type, Key, AccountID, EnterpriseURL string }
 	if json.Unmarshal([]byte(text), &logins) != nil {

@@ -157,7 +157,7 @@ func TestOpencodeVersions(t *testing.T) {
 	}
 }
 
-// What opencode or kilo itself writes into a configuration is no change of it.
+// Lines that opencode or kilo itself writes into a configuration are no change.
 func TestOpencodeSettings(t *testing.T) {
 	settings := func(path, text string) []rewrite.Setting {
 		c := call("run hi", "HOME=/h")
@@ -204,7 +204,7 @@ func TestOpencodeIDs(t *testing.T) {
 	}
 }
 
-// playOpencode plays a recording and returns what its caller sees.
+// playOpencode plays a recording and returns the output for the caller.
 func playOpencode(t *testing.T, name string, c rewrite.CommandLine, p rewrite.Plan) (stdout,
 	stderr string,
 	seen *rewrite.StreamState) {
@@ -225,7 +225,7 @@ func playOpencode(t *testing.T, name string, c rewrite.CommandLine, p rewrite.Pl
 	return stdout, stderr, stream.Seen()
 }
 
-// A call with the log on stderr shows what one without it shows.
+// A call with the log on stderr shows the same as a call without it.
 func TestOpencodeTakesItsLogOut(t *testing.T) {
 	for with, without := range map[string]string{
 		"logs-text": "tool-text", "logs-http401-text": "http401-text",

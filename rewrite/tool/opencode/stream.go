@@ -14,8 +14,8 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// stream reads opencode's output in the caller's format and shows it unchanged: --format json,
-// or text, whose stderr also has the log that Plan has asked for. The log is not shown.
+// stream reads opencode's output in the caller's format and shows it unchanged: --format json, or
+// text, which also has the log on stderr that Plan has asked for. The log is not shown.
 type stream struct {
 	base.Stream
 	kilo bool
@@ -109,8 +109,8 @@ func (s *stream) learnStep(e *event) {
 	s.State.ContextUse.Used = u.Prompt() + u.Output
 }
 
-// learnError reads the error that ends a run. One that the API calls a bad request is about the
-// history that it was sent.
+// learnError reads the error that ends a run. An error that the API calls a bad request is about
+// the history that it was sent.
 func (s *stream) learnError(e *event) {
 	s.State.Failed, s.State.Final = true, true
 	s.State.Outside = base.FailureByStatus(e.Error.Data.StatusCode)
@@ -135,7 +135,7 @@ func (s *stream) learnID(id, source string, sure bool) {
 // errorPrefix is the text before a message of opencode's on stderr.
 const errorPrefix = "\x1b[91m\x1b[1mError: \x1b[0m"
 
-// Two lines of a log: opencode's, with the run that wrote it, and an older one that kilo also
+// Two lines of a log: opencode's, with the run that wrote it, and an older form, which kilo also
 // writes.
 var (
 	log = sync.OnceValue(func() *regexp.Regexp {
@@ -227,7 +227,7 @@ var failures = base.Failures{
 	{Begins: "Gateway Timeout", Why: reason.ServiceFailed},
 }
 
-// An row is what session returns.
+// A sessionRow is the result of the query session.
 type sessionRow struct {
 	version, model string
 	usage          rewrite.Usage // of the whole session
@@ -261,7 +261,7 @@ func readOpencodeRow(sessionRow []byte) (r sessionRow, ok bool) {
 }
 
 // File reads the session's row. The figures are the session's, and text, which shows none,
-// gets those of the call.
+// gets the figures of the call.
 func (s *stream) File(_ string, data []byte) {
 	now, ok := readOpencodeRow(data)
 	if !ok {

@@ -180,7 +180,7 @@ func recording(t *testing.T, name, stream string) string {
 	return string(text)
 }
 
-// playQwen returns what a caller of a format sees of a recorded stdout.
+// playQwen returns a recorded stdout as a caller of a format sees it.
 func playQwen(format rewrite.Format, plan rewrite.Plan, previous rewrite.Totals,
 	stdout string) (out, errOut string, seen *rewrite.StreamState) {
 	s := tool.Stream(rewrite.CommandLine{Format: format}, plan, previous)

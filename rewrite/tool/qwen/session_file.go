@@ -98,8 +98,7 @@ func (s *text) File(name string, line []byte) {
 		chat.State.ToolRan
 }
 
-// ours reports whether a file can be that of this run. qwen adds an empty line to a prompt from
-// stdin.
+// ours reports whether a file can be this run's. qwen adds an empty line to a prompt from stdin.
 func (s *text) ours(c *chatFile) bool {
 	return c.State.ID != "" && (c.State.ID == s.Plan.ID() ||
 		s.Plan.Copy && c.source == s.Plan.Resume &&

@@ -184,7 +184,7 @@ func TestVibeAtATerminal(t *testing.T) {
 		use           rewrite.StdinUse
 	}{
 		{"-p hi", true, false, "", rewrite.StdinUnused},
-		{"-p hi", false, false, "", rewrite.StdinUnused}, // what stands there is dropped
+		{"-p hi", false, false, "", rewrite.StdinUnused}, // the text there is dropped
 		{"-p hi", false, true, "", rewrite.StdinUnused},
 		{"-p hi", true, true, "", rewrite.StdinUnused},
 		{"hi --no-such-option", true, true, reason.Interactive, rewrite.StdinUnused},
@@ -385,7 +385,7 @@ func recording(t *testing.T, name, file string) []byte {
 
 var iD = regexp.MustCompile(`"sessionId": ?"([0-9a-f-]{36})"`)
 
-// show feeds output to the stream of a call, and gives what the caller sees.
+// show feeds output to the stream of a call, and returns the output that the caller sees.
 func show(c rewrite.CommandLine, p rewrite.Plan, output []byte) (string, *rewrite.StreamState) {
 	s := tool.Stream(c, p, "")
 	var out []byte
@@ -447,8 +447,7 @@ func TestVibeAnswers(t *testing.T) {
 var volatile = regexp.MustCompile(
 	`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|turn-[0-9a-f]{32}(-\d+)?|At": ?\d+`)
 
-// A resumed run's json is the whole session; the caller sees what a fresh run of
-// the call would have shown.
+// A resumed run's json is the whole session; the caller sees the output of a fresh run.
 func TestVibeCutsAResumedRunsJSON(t *testing.T) {
 	output := recording(t, "resume-ok-json", "stdout")
 	id := string(iD.FindSubmatch(output)[1])
@@ -478,7 +477,7 @@ func TestVibeCutsWhateverTheJSONHolds(t *testing.T) {
 	}{
 		{"[" + old + old + mine, "[" + mine, true},
 		{"[" + mine, "[" + mine, true},
-		{"[" + old + mine[:20], "", false}, // cut short: what it holds are earlier turns
+		{"[" + old + mine[:20], "", false}, // cut short: it holds earlier turns
 		{"[]\n", "[]\n", false},
 		{"[\n  {}\n]\n", "[\n  {}\n]\n", true},
 		{"{}\n", "{}\n", false},
@@ -603,7 +602,7 @@ func TestVibeRefusals(t *testing.T) {
 	}
 }
 
-// A caller's own --output-dir can hold what another run left.
+// A caller's own --output-dir can hold the files of another run.
 func TestVibeBelievesAForeignExportOnlyUnderItsID(t *testing.T) {
 	export := recording(t, "output-dir-2", "export.json")
 	for id, want := range map[string]bool{"67c46b88-7b2a-7c66-2219-61f12294f1c7": true,

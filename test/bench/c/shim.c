@@ -1,5 +1,5 @@
 // The least that a shim can do: the next executable of its name on PATH that is not
-// itself, and exec. What reprise costs is measured against this.
+// itself, and exec. The cost of reprise is measured against this.
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

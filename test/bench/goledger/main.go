@@ -1,9 +1,9 @@
 // Command goledger does the kind of work of a managed call the way a plain Go program does it: in a
-// ledger of the same layout, after a configuration file, it reads what it knows about the
-// directory, the project's latest answers and the processes above it, and records the call, runs
-// the next executable of its name on PATH, folds a long log meanwhile, copies its output while it
-// searches for the session's ID, and records how the run ended. It exists for comparison: it
-// decides nothing, and resumes nothing.
+// ledger of the same layout, after a configuration file, it reads the directory's sessions, the
+// project's latest answers and the processes above it, and records the call, runs the next
+// executable of its name on PATH, folds a long log meanwhile, copies its output while it searches
+// for the session's ID, and records how the run ended. It exists for comparison: it decides
+// nothing, and resumes nothing.
 package main
 
 import (

@@ -18,9 +18,9 @@ type call = harness.Call
 // A cli has the facts about a tool that the suite needs. Adding a tool adds a cli.
 type cli struct {
 	formats []format // plain text first
-	others  []format // those of rows alone
+	others  []format // the sessions of rows alone
 	ask     func(f format, prompt string) []string
-	stdin   []string // a call whose prompt is on stdin
+	stdin   []string // a call with the prompt on stdin
 	tools   []string // options that let the model use the shell
 	// options that make formats of an unknown version send the same request
 	same             []string
@@ -71,8 +71,8 @@ var each = map[string]row{
 	"stdin and argument": {prompt: "look here", stdin: "hi remember number 9\n"},
 }
 
-// single returns the tool's single calls, those of rows by names such as "401, json". A call of the
-// tool's own comes first.
+// single returns the tool's single calls, the calls of rows by names such as "401, json". A call of
+// the tool's own comes first.
 func (c cli) single() map[string]call {
 	all := maps.Clone(c.own)
 	all["stdin only"] = call{Args: c.stdin, Stdin: "hi remember number 9\n"}

@@ -29,9 +29,9 @@ func messageOf(content string) string {
 		`},"parent_tool_use_id":null}` + "\n"
 }
 
-// sdk is a caller as the SDKs are: it sends what it gets on stdin, one message at a time, answers
-// what it is asked, and closes its end after the last result. A request is shown without its ID.
-// With DO, it interrupts the first turn, or aborts it.
+// sdk is a caller as the SDKs are: it sends the messages from stdin, one at a time, answers
+// requests, and closes its end after the last result. A request is shown without its ID. With DO,
+// it interrupts the first turn, or aborts it.
 const sdk = `exec node -e '
 const [program, ...args] = process.argv.slice(1)
 const tool = require("child_process").spawn(program, args, { argv0: "claude", stdio: ["pipe", "pipe", "inherit"] })

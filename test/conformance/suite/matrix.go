@@ -17,8 +17,8 @@ import (
 	"reprise/test/realcli"
 )
 
-// runMatrix tries the matching versions of internal/tested/tested.json one by one and prints what
-// works with each.
+// runMatrix tries the matching versions of internal/tested/tested.json one by one and prints the
+// features that work with each.
 func runMatrix(tools []string, shims, run string) error {
 	match, err := regexp.Compile(run)
 	if err != nil {
@@ -107,8 +107,8 @@ type Case struct {
 	Calls []harness.Call
 }
 
-// Cases returns the calls whose result depends on the tool alone: no signal, clock or odd stream
-// comes in between.
+// Cases returns the calls with results that depend on the tool alone: no signal, clock or odd
+// stream comes in between.
 func Cases(tool string) (all []Case) {
 	c := clis[tool]
 	for name, one := range c.single() {

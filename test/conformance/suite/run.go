@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	attempts = 5 // of a scenario that is racy, of which one must not differ
-	// further runs of any other that differed, of which one must differ too
+	attempts = 5 // of a racy scenario; one of them must not differ
+	// further runs of any other that differed; one of them must differ too
 	again  = 2
 	enough = 3                     // runs of a timed one
 	most   = 20                    // the most that it can need on a busy machine
@@ -20,8 +20,9 @@ const (
 // A stage is where scenarios are played: a real CLI and the shims.
 type stage struct{ real, shims string }
 
-// play runs a scenario in two equal worlds and returns what differs. What differs in one of several
-// runs only is printed, and does not count: tools vary by themselves, some once in a hundred calls.
+// play runs a scenario in two equal worlds and returns the differences. A difference in only one of
+// several runs is printed, and does not count: tools vary by themselves, some once in a hundred
+// calls.
 func (st stage) play(s scenario) (found, once []string, err error) {
 	if s.timed {
 		found, err = st.race(s)

@@ -14,8 +14,8 @@ const atTerminal = ", at a terminal"
 // jobControl is a shell that goes on with its job when that has been stopped.
 const jobControl = `set -m; (exec -a "${0##*/}" "$0" "$@"); status=$?; [ $status -le 128 ] || { fg; status=$?; }; exit $status`
 
-// terminals are calls whose output goes to a terminal: those of all other scenarios that are
-// headless there, and actions of people at a terminal.
+// terminals are calls with output to a terminal: the calls of all other scenarios that are headless
+// there, and actions of people at a terminal.
 func (c cli) terminals(tool string) (all []scenario) {
 	slow := false
 	add := func(name string, shown func(harness.Result) string, calls ...call) {

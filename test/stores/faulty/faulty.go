@@ -1,4 +1,4 @@
-// Package faulty is a store whose connection fails, for tests.
+// Package faulty is a store with a connection that fails, for tests.
 //
 // A seed decides the fate of each request. A write can be lost, or arrive while the answer is lost,
 // or later than requests that were sent after it, or twice. Invariant: it never breaks the promises

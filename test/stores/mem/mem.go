@@ -15,7 +15,7 @@ import (
 	"reprise/fleet/store"
 )
 
-// A Store is an engine whose entries end with it. The zero value is an empty one.
+// A Store is an engine that keeps the entries in memory. The zero value is an empty one.
 type Store struct {
 	mu      sync.Mutex
 	entries map[string]store.Entry // registers and objects

@@ -11,7 +11,7 @@ import (
 	"reprise/test/servers"
 )
 
-// A Remote is an engine whose store is a server.
+// A Remote is an engine with a server as its store.
 type Remote struct {
 	Address string                           // the server's host and port
 	At      func(address string) store.Store // an empty store, reached by another address

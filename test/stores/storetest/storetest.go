@@ -19,8 +19,8 @@ import (
 	"reprise/fleet/store"
 )
 
-// Run tests an engine. fresh makes an empty store; each call of what it returns is another
-// process's connection to it, which the test closes.
+// Run tests an engine. fresh makes an empty store; each call of the function that it returns is
+// another process's connection to it, which the test closes.
 func Run(t *testing.T, fresh func(t *testing.T) (open func() store.Store)) {
 	for _, test := range []struct {
 		name string
