@@ -1,11 +1,11 @@
 // Package fleet is the book of a store that several machines share: it finds a call's chain there, takes the session,
 // and gives it back with its files. The ledger says how a chain works and decides on calls.
 //
-// It knows of the ledger chains as values, and the records of a call that was lent out (ledger.Loan). The ledger knows
-// nothing of it. Nothing it writes contains a text of prompts or answers.
+// It knows the ledger's chains as values, and the record of a call that was lent out (ledger.Loan).
+// The ledger knows nothing of the store. The store gets no text of prompts or answers.
 //
-// Invariant: a session is live in a register only with the bundle of the run that has left it so, and of all runs
-// that would take it from one version of the register at most one does.
+// Invariant: a register calls a session live only together with the bundle of the run that left it
+// live; of all runs that would take it from one version of the register at most one succeeds.
 package fleet
 
 import (

@@ -1,4 +1,4 @@
-// Package test holds the tests of the repository itself; below it is all that tests the shims.
+// Package test holds the tests of the repository itself; the tests of the shims are below it.
 //
 // The tests of install.sh build for real, but mostly small stand-ins for the programs, in a
 // checkout of their own: the installer is tested. They never write outside temporary directories.

@@ -1,7 +1,7 @@
 // Package selftest tests whether a store keeps conditions on writes.
 //
-// Everything that is promised about sessions on several machines rests on them, and some servers
-// accept and ignore them. The package reads no clock and leaves nothing in the store but entries that a
+// Every promise about sessions on several machines rests on these conditions, and some servers
+// accept a condition and ignore it. The package reads no clock and leaves nothing in the store but entries that a
 // broken connection prevents it from removing. Invariant: it never accepts a store that has let
 // two writers replace the same version.
 package selftest

@@ -2,7 +2,7 @@
 // objects, which are written once. The directories hold the engines.
 //
 // It never reads a clock, knows nothing of sessions, and links no engine: the shim imports it. The
-// invariant: of all who replace a register's same version, at most one succeeds.
+// invariant: of all writers that replace the same version of a register, at most one succeeds.
 package store
 
 import (

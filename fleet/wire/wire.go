@@ -2,8 +2,8 @@
 // line, over the helper's standard input and output. Client is the program's side, Serve the helper's.
 //
 // It links no engine and no library that is large, since the shim imports it. Invariants:
-// each request ends within the timeout; a helper that is missing, dies or answers nonsense is a store
-// that cannot be reached; and requests are carried out even if the client has gone.
+// each request ends within the timeout; a helper that is missing, dies or answers nonsense counts as a
+// store that cannot be reached; and requests are carried out even if the client has gone.
 package wire
 
 import (

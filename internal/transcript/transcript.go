@@ -1,4 +1,4 @@
-// Package transcript reads from a tool's own file of a session the session's first prompt.
+// Package transcript reads the first prompt of a session from the tool's own file.
 //
 // It never writes to these files and stores nothing of them. Only shimctl uses it, to make rules
 // from calls.

@@ -1,7 +1,7 @@
-// Package git answers questions about repositories. The agent can have written the configuration of
-// one, hooks and filters: git runs nothing of them.
+// Package git answers questions about repositories. The agent can have written the configuration,
+// hooks and filters of a repository: git runs nothing of them.
 //
-// Invariant: no question changes the repository, and each has its time.
+// Invariant: no question changes the repository, and each has a time limit.
 package git
 
 import (

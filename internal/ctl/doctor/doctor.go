@@ -1,8 +1,8 @@
 // Package doctor checks that the shims can work, and mends the faults that keep them from it.
 //
-// It never mends without --fix and a yes, and runs no tool but for the version. Invariant: it
-// reports the findings of now; a fact that it cannot find out is said to be unknown, never to be
-// well.
+// It never mends without --fix and a yes, and runs a tool only to ask the version. Invariant: it
+// reports the state of this moment; a fact that it cannot find out is reported as unknown, never as
+// ok.
 package doctor
 
 import (

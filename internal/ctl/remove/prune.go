@@ -1,8 +1,8 @@
 // Package remove has the commands that end sessions and remove their files: reset and prune.
 //
 // It never removes a session that a process uses, or a session that the shims have not begun.
-// Invariant: the sessions and chains are shown, and their removal agreed to, before the first is
-// removed.
+// Invariant: the user has seen the sessions and chains, and agreed to their removal, before the
+// first is removed.
 package remove
 
 import (

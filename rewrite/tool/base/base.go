@@ -1,6 +1,6 @@
 // Package base is the common part of the tools: answers that are the same for most of them, why a
 // call is not managed, which failures say nothing against a session, and the common part of their
-// streams. Which words refuse a session, and where a tool says the IDs and usage, stands in each
+// streams. Which words refuse a session, and where a tool says the IDs and usage, stand in each
 // tool's package.
 //
 // It never names a tool: a difference is a parameter, or the tool's own method. Invariant: in doubt

@@ -1,6 +1,6 @@
 // Package mem is a store in memory, for tests.
 //
-// It never fails but by its context. Its invariant: all verbs are linearizable, and no version is
+// It fails only when its context ends. Invariant: all verbs are linearizable, and no version is
 // used twice.
 package mem
 
