@@ -73,8 +73,8 @@ func playAll(s rewrite.Stream, output string) rewrite.StreamState {
 	return *s.Seen()
 }
 
-// Failures that no recording has. A refused connection was measured with claude 2.1.197 and 2.1.329, qwen
-// 0.24.4 and droid 0.225.2.
+// Failures that no recording has. A refused connection was measured with claude 2.1.197 and
+// 2.1.329, qwen 0.24.4 and droid 0.225.2.
 func TestWhatErrorsSay(t *testing.T) {
 	claudeSays := func(status, text string) string {
 		return `{"type":"result","subtype":"success","is_error":true,"api_error_status":` + status +
