@@ -228,6 +228,8 @@ type Plan struct {
 	// Trial reports that no run of the binary has accepted the plan's additions to the call. If it
 	// fails before it does, the caller must not see it.
 	Trial bool
+	// Added are the options of a trial that the caller did not give.
+	Added []string
 	// ReexecsSelf reports that the tool restarts itself as its own child and does not forward
 	// signals to it.
 	ReexecsSelf bool

@@ -100,7 +100,20 @@ func (d *decided) planFor(t rewrite.Target) rewrite.Plan {
 	}
 	added := len(plan.Env) > 0 || !slices.Equal(plan.Args, d.line.Args)
 	plan.Trial = plan.Resume == "" && d.input.talk == nil && !d.known.Accepts && added
+	if plan.Trial {
+		plan.Added = addedOptions(d.line.Args, plan.Args)
+	}
 	return plan
+}
+
+// addedOptions returns the long options that a command line has beside the caller's.
+func addedOptions(callers, args []string) (added []string) {
+	for _, arg := range args {
+		if name, _, _ := strings.Cut(arg, "="); strings.HasPrefix(name, "--") && !slices.Contains(callers, arg) {
+			added = append(added, name)
+		}
+	}
+	return added
 }
 
 // runLine returns the command line with the decision's options for the run.

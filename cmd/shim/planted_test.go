@@ -46,6 +46,8 @@ var plantedClaudes = []struct {
 	{"nothing", nil, "text json stream-json"},
 	{"a session ID needs another flag", []string{start, `[ -z "$chosen" ] || { echo "error: --session-id needs --allow-session-id" >&2; exit 1; }
 ` + start}, "stream-json"},
+	{"a session ID is refused with status 0", []string{start, `[ -z "$chosen" ] || { echo "error: --session-id needs --allow-session-id" >&2; exit 0; }
+` + start}, "stream-json"},
 	{"no session ID beside a fork", []string{start, `[ -z "$chosen" ] || [ -z "$fork" ] || { echo "error: not both" >&2; exit 1; }
 ` + start}, "stream-json"},
 	{"a resume forgets", []string{start, "resume= fork=\n" + start}, ""},

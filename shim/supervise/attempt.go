@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -378,6 +379,14 @@ func (a *Attempt) Accepted() bool {
 	return a.Spoke || seen.ID != "" || seen.Content || seen.Outside != ""
 }
 
+// namesAdded reports whether the tool has named an addition of the trial on stderr: it can refuse one
+// and end with status 0.
+func (a *Attempt) namesAdded() bool {
+	return slices.ContainsFunc(a.Plan.Added, func(name string) bool {
+		return bytes.Contains(a.tail.data, []byte(name))
+	})
+}
+
 // trialLimit is how long the output of a trial is held: a person can be reading stderr.
 var trialLimit = 2 * time.Second // shorter in this package's tests
 
@@ -479,7 +488,7 @@ func (a *Attempt) checkEnd() {
 	case a.stdout.gone:
 	case a.unanswered() && a.ended.Signal == 0:
 		a.state, a.Refusal = stateRefused, reason.NoAnswer
-	case a.Plan.Trial && a.ended.Exit != 0 && !a.Accepted():
+	case a.Plan.Trial && !a.Accepted() && (a.ended.Exit != 0 || a.namesAdded()):
 		a.state, a.Refusal = stateRefused, reason.AddedRefused
 	}
 }
