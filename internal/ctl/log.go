@@ -69,7 +69,8 @@ var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME
 func callTable(a *app.App, r view.Reporter, calls []ledger.Record) *view.Table {
 	t := view.NewTable(callColumns...).
 		Spare("RULE", "SESSION", "WRITTEN", "OUTPUT", "CACHED", "INPUT", "DIRECTORY", "TOOK",
-			"ROLE", "TASK", "TOOL", "CHAIN", "COST")
+			"ROLE", "TASK", "TOOL", "CHAIN", "COST").
+		Whole("DECISION")
 	for _, i := range calls {
 		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool),
 			view.ChainCell(i.Chain), view.DecisionCell(i), view.OutcomeCell(i),

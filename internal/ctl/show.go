@@ -115,7 +115,7 @@ func printChain(a *app.App, r view.Reporter, chain history.ChainRow, calls []led
 	t.Print(a.Stdout)
 	fmt.Fprintln(a.Stdout)
 	t = view.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "COST", "TOOK", "INPUT", "CACHED",
-		"WRITTEN", "OUTPUT", "SESSION")
+		"WRITTEN", "OUTPUT", "SESSION").Whole("DECISION")
 	for _, i := range calls {
 		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.DecisionCell(i), view.OutcomeCell(i),
 			view.PriceCell(view.CallCost(r.Prices, i)), view.DurationCell(i.Duration.NullInt64),

@@ -242,7 +242,8 @@ func runningTable(a *app.App, calls []ledger.Record) *view.Table {
 
 func decisionTable(a *app.App, decisions []ledger.Record) *view.Table {
 	t := view.NewTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "DIRECTORY").
-		Spare("DIRECTORY", "CHAIN", "TOOL", "CALL")
+		Spare("DIRECTORY", "CHAIN", "TOOL", "CALL").
+		Whole("DECISION")
 	for _, i := range decisions {
 		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool),
 			view.ChainCell(i.Chain), view.DecisionCell(i), view.OutcomeCell(i), a.PathCell(i.Cwd))

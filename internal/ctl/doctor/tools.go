@@ -228,7 +228,10 @@ func Untested(tool, version, path string, now time.Time) string {
 	}
 	age := ""
 	if info, err := os.Stat(path); err == nil {
-		age = ", " + view.Count(int64(max(0, now.Sub(info.ModTime()).Hours()/24)), "day") + " old"
+		age = ", installed today"
+		if days := int64(now.Sub(info.ModTime()).Hours() / 24); days > 0 {
+			age = ", " + view.Count(days, "day") + " old"
+		}
 	}
 	return fmt.Sprintf("%s is not tested yet%s; the newest tested version is %s", version, age,
 		list.Version())

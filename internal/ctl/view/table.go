@@ -32,6 +32,7 @@ type Table struct {
 	rows   [][]Cell
 	// the columns that a narrow terminal leaves out first, the least important first
 	spare []string
+	whole string // the column that is cut only to half of the terminal
 	// the last column holds sentences: a narrow terminal folds them instead of cutting them
 	folds bool
 }
@@ -46,6 +47,12 @@ func NewFoldedTable(header ...string) *Table { return &Table{Header: header, fol
 // and without it, the last columns go first.
 func (t *Table) Spare(names ...string) *Table {
 	t.spare = names
+	return t
+}
+
+// Whole names the column that is not cut as long as it fits half of the terminal.
+func (t *Table) Whole(name string) *Table {
+	t.whole = name
 	return t
 }
 
@@ -93,7 +100,8 @@ const (
 // A column of the table, the width, and whether it holds paths.
 type column struct {
 	index, width int
-	path         bool
+	least        int // it is not cut to less
+	path, whole  bool
 }
 
 func (t *Table) printAligned(s Screen) {
@@ -163,13 +171,15 @@ func (s Screen) folded(c Cell, width, indent int) string {
 	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
 
-// yields returns how soon a column becomes narrower, compared with others.
+// yields returns how soon a column becomes narrower, compared with others, 0 for never.
 func (c *column) yields() int {
 	switch {
-	case c.path && c.width > narrowest:
+	case c.width <= c.least:
+		return 0
+	case c.path:
 		return math.MaxInt
-	case c.width > narrowest:
-		return c.width + 1
+	case c.whole:
+		return 1
 	}
 	return c.width
 }
@@ -178,14 +188,20 @@ func (c *column) yields() int {
 // as narrow as it can be, the least important ones are left out; then the widest become narrower.
 func (t *Table) fit(limit int) []*column {
 	columns := t.filled()
-	for limit > 0 && len(columns) > 1 && !t.folds && widthOf(columns, narrowest) > limit {
+	for _, c := range columns {
+		c.least = narrowest
+		if t.Header[c.index] == t.whole {
+			c.least, c.whole = max(narrowest, limit/2), true
+		}
+	}
+	for limit > 0 && len(columns) > 1 && !t.folds && widthOf(columns, true) > limit {
 		columns = t.withoutLeast(columns)
 	}
-	for limit > 0 && widthOf(columns, math.MaxInt) > limit {
+	for limit > 0 && widthOf(columns, false) > limit {
 		widest := slices.MaxFunc(columns, func(a, b *column) int {
 			return cmp.Compare(a.yields(), b.yields())
 		})
-		if widest.width <= narrowest {
+		if widest.yields() == 0 {
 			return columns
 		}
 		widest.width--
@@ -204,7 +220,8 @@ func (t *Table) filled() (columns []*column) {
 			width = max(width, runewidth.StringWidth(Printable(row[i].Human)))
 		}
 		if filled {
-			columns = append(columns, &column{i, width, len(t.rows) > 0 && t.rows[0][i].Path})
+			columns = append(columns, &column{index: i, width: width,
+				path: len(t.rows) > 0 && t.rows[0][i].Path})
 		}
 	}
 	return columns
@@ -222,11 +239,14 @@ func (t *Table) withoutLeast(columns []*column) []*column {
 	return columns[:len(columns)-1]
 }
 
-// widthOf returns how wide the columns are if none is wider than most.
-func widthOf(columns []*column, most int) int {
+// widthOf returns how wide the columns are, with cut where each is as narrow as it can be.
+func widthOf(columns []*column, cut bool) int {
 	total := -gap
 	for _, c := range columns {
-		total += gap + min(c.width, most)
+		total += gap + c.width
+		if cut {
+			total -= max(0, c.width-c.least)
+		}
 	}
 	return total
 }

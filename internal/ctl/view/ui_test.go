@@ -235,6 +235,24 @@ func TestLinesAreWhole(t *testing.T) {
 	}
 }
 
+// A column that is to be whole is cut after all others, and never below half of the terminal.
+func TestWholeColumn(t *testing.T) {
+	const decision = "fresh: other prompt (a resume was refused)"
+	table := NewTable("CALL", "DECISION", "OUTCOME").Whole("DECISION")
+	table.Add(TextCell("1"), TextCell(decision), TextCell("the tool has failed: exit 1"))
+	for width, want := range map[int]string{
+		80: "1     " + decision + "  the tool has failed: exit 1\n",
+		70: "1     " + decision + "  the tool has failed…\n",
+		50: "1     fresh: other prompt (a re…  the tool has fa…\n",
+	} {
+		var b strings.Builder
+		table.Print(Screen{Writer: &b, Terminal: true, Width: width})
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%d columns: %q, want %q", width, b.String(), want)
+		}
+	}
+}
+
 // Paths are cut at the front, and before anything else.
 func TestPaths(t *testing.T) {
 	table := NewTable("DECISION", "DIRECTORY")
