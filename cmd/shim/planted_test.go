@@ -83,6 +83,7 @@ var plantedClaudes = []struct {
 	{"no init", []string{`echo "$init"`, ":"}, "text json stream-json"},
 	{"a resume is refused on stdout", []string{start,
 		`[ -z "$resume" ] || { echo "No conversation found"; exit 0; }` + "\n" + start}, ""},
+	{"a resume crashes", []string{start, `[ -z "$resume" ] || kill -SEGV $$` + "\n" + start}, ""},
 	{"a resume says nothing", []string{start, `[ -z "$resume" ] || exit 0` + "\n" + start}, ""},
 	{"a chosen ID is not kept", []string{start, "chosen=\n" + start}, "text json stream-json"},
 	{"a hook blocks a prompt without the rules", []string{"exit=1\ncase $mode", `if ! grep -q "Rule 7" "$FAKE/$n.stdin"; then

@@ -462,7 +462,7 @@ func (a *Attempt) finish() {
 
 // checkStderr looks for a refusal in the stderr of a resumed run that ended with its output still
 // held. If the run was killed or told to end, or if the caller has gone, the tool's silence
-// is no refusal, and the tool is not run again.
+// is no refusal, and the tool is not run again. A crash is one: the session can be the cause.
 func (a *Attempt) checkStderr() {
 	if a.Plan.Resume == "" || a.Stream.Seen().Final {
 		return
@@ -471,11 +471,23 @@ func (a *Attempt) checkStderr() {
 	if a.ended.Signal != 0 {
 		exit = 1
 	}
-	stopped := cmp.Or(a.Stopped, a.ended.Signal)
+	stopped := a.Stopped
+	if !isCrash(a.ended.Signal) {
+		stopped = cmp.Or(stopped, a.ended.Signal)
+	}
 	why := a.Tool.Refused(string(a.tail.data), exit)
 	if why != "" && (stopped == 0 && !a.stdout.gone || why != reason.RefusedSilent) {
 		a.state, a.Refusal, a.Stopped = stateRefused, why, stopped
 	}
+}
+
+// isCrash reports whether a signal says that the tool itself has failed.
+func isCrash(signal syscall.Signal) bool {
+	switch signal {
+	case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGABRT, syscall.SIGTRAP:
+		return true
+	}
+	return false
 }
 
 // checkEnd looks for a refusal in the end of a run, if the output is still held. A run that was told
