@@ -290,7 +290,7 @@ type matched struct {
 	// Has reports for each block of the prompt whether the base has it, in this order: a block that
 	// moved counts as new.
 	Has      []bool
-	grown    []lineRange // by block: the new lines of one that has all lines of the base's block
+	grown    []lineRange // by block: the new lines of a grown block
 	retained int         // in any order
 	whole    bool        // all of the base, in order
 	filled   bool        // a place of the base that said that it was empty has a text
@@ -395,15 +395,15 @@ func (p *Prompt) grew(i int, before Digest, lines int) (added lineRange, ok bool
 	return lineRange{at, at + all - lines}, ok
 }
 
-// The bytes of a prompt that are digested at most to find the lines that were added in the midst of
-// a block, and those of one block.
+// Limits, in bytes that are digested, of the search for lines that were added in the midst of a
+// block: for a whole prompt, and for a block.
 const (
 	gapBytes      = 4 << 20
 	blockGapBytes = 256 << 10
 )
 
-// gaps returns where lines in a row begin that a block without code can be without, so that a
-// number of lines is left, by the digest of these.
+// gaps returns the places where lines can be cut out of a block, in a row and so that a number of
+// them is left, by the digest of the lines that are left. Code has none: each line of it counts.
 func (p *Prompt) gaps(i, left int) map[Digest]int {
 	b := &p.blocks[i]
 	id := [2]int{i, left}
@@ -415,10 +415,8 @@ func (p *Prompt) gaps(i, left int) map[Digest]int {
 	p.gapBytes -= bytes
 	found = make(map[Digest]int, left)
 	lines := strings.Split(normal(b.text), "\n")
-	if slices.ContainsFunc(lines, func(l string) bool { return opensFence(l) != "" }) {
-		left = 0 // each line of a code counts
-	}
-	for at := range left {
+	code := slices.ContainsFunc(lines, func(l string) bool { return opensFence(l) != "" })
+	for at := 0; at < left && !code; at++ {
 		rest := slices.Concat(lines[:at], lines[at+len(lines)-left:])
 		found[p.digest(strings.Join(rest, "\n"))] = at
 	}

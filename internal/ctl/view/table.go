@@ -243,10 +243,11 @@ func (t *Table) withoutLeast(columns []*column) []*column {
 func widthOf(columns []*column, cut bool) int {
 	total := -gap
 	for _, c := range columns {
-		total += gap + c.width
+		width := c.width
 		if cut {
-			total -= max(0, c.width-c.least)
+			width = min(width, c.least)
 		}
+		total += gap + width
 	}
 	return total
 }
