@@ -297,7 +297,7 @@ on_path() (
 
 # A line of the marker is a name, then the checksum and the size of the file that was installed
 # under it. There is a line for a new file before the file is in place, so the next installation
-# knows the files of one that was interrupted.
+# knows the files of an interrupted one.
 marker=.reprise
 
 check_bin_dir() {

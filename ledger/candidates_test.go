@@ -185,7 +185,7 @@ func TestAsManyAsAreLookedAt(t *testing.T) {
 	}
 }
 
-// A chain from before ledgers noted with which session a job began: its sessions count from the
+// An old chain has no note of the session that its job began with: its sessions count from the
 // session that it had.
 func TestSinceOfAnOldChain(t *testing.T) {
 	l, _ := newLedger(t)

@@ -253,7 +253,7 @@ func lastIDs(tx *sql.Tx) map[string]int64 {
 	return last
 }
 
-// withLock calls try with the file lock, for which it waits so long at most. Meanwhile no other call writes.
+// withLock calls try with the file lock, and waits at most that long for it. Meanwhile no other call writes.
 func (l *Ledger) withLock(wait time.Duration, try func() error) error {
 	return retry(func() (err error, again bool) {
 		release, ok := l.lock.take(wait)

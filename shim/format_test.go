@@ -13,10 +13,10 @@ import (
 	"reprise/rewrite/prompt"
 )
 
-// comparedBy is a digest of the values by which sessions of each format are compared.
+// comparedBy is, by format, a digest of the values that sessions are compared by.
 var comparedBy = map[int]string{1: "59c97ded9529a5e8"}
 
-// The values by which sessions are compared must not change unnoticed: after an update, open chains
+// The values that sessions are compared by must not change unnoticed: after an update, open chains
 // would end for a reason that is not true.
 func TestFormat(t *testing.T) {
 	var b strings.Builder

@@ -95,8 +95,7 @@ func (s *screen) exit() int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// saying is a script that answers with a text as the shell expands it, in which descriptor 3 is its
-// stdout.
+// saying is a script that answers with a text as the shell expands it. Descriptor 3 is its stdout.
 func saying(answer string) string {
 	return `exec 3>&1
 answer="` + answer + `"

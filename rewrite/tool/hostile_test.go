@@ -35,8 +35,7 @@ var hostileAnswers = map[string]string{
 	"braces on their own": "{\n}\n[\n]\n",
 }
 
-// A hostileRun is how a tool shows a run in which the model says a text, and the stream that reads
-// it.
+// A hostileRun is a tool's output where the model says a text, and the stream that reads it.
 type hostileRun struct {
 	name   string
 	stream rewrite.Stream
@@ -148,7 +147,7 @@ func hostileRuns(text string) []hostileRun {
 	}
 }
 
-// check looks at the output and the state of a run in which the model says a text.
+// check looks at the output and the state of a run where the model says a text.
 func (run hostileRun) check(t *testing.T, text string) {
 	t.Helper()
 	shown, _ := tooltest.Feed(run.stream, []byte(run.stdout), []byte(run.stderr))

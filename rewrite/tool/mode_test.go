@@ -7,8 +7,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A reason for which a call is not managed is counted or not, the same for every call; one word
-// tells codex exec from codex's other subcommands.
+// A reason for not managing a call counts for every call, or for none; one word tells codex exec
+// from codex's other subcommands.
 func TestMissed(t *testing.T) {
 	env := map[string]string{}
 	missed := func(tool string, r reason.Code, args ...string) bool {

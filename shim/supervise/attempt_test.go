@@ -328,7 +328,7 @@ func TestNoAnswerToADelta(t *testing.T) {
 	}
 }
 
-// If the caller has one stream for both, the output stays in the order in which the tool writes it.
+// If the caller has one stream for both, the output keeps the order of the tool's writes.
 func TestOneWriterKeepsTheOrder(t *testing.T) {
 	tool := scriptedTool{stream: &scriptedStream{says: "aside\n"}}
 	out := outputFile(t)

@@ -101,8 +101,8 @@ func (w *world) longer(prompt string) string {
 		strings.TrimSuffix(harness.Round(), "\n")+"\n- Guideline 1:", 1)
 }
 
-// isOfOneJob checks that a request has one role, reviewer and task in it, the same as those of a
-// call in the group, and in later rounds the first round's text.
+// isOfOneJob checks that a request has the role, the reviewer and the task of one call in the group
+// and of no other, and in later rounds the first round's text.
 func (w *world) isOfOneJob(r standin.Request, group []steroidsCall) {
 	w.t.Helper()
 	text := standin.AllText(r)

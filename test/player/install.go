@@ -20,9 +20,9 @@ func build(path string, env ...string) error {
 	return nil
 }
 
-// Install installs the player as each tool that it plays, in the way by which the shim learns the
-// tool's version: claude's version is the name of the file, a Python package's stands beside the
-// library, and others' in an npm package.
+// Install installs the player as each tool that it plays, with the version where the shim looks for
+// it: claude's version is the name of the file, a Python package's stands beside the library, and
+// others' in an npm package.
 func Install(tools string) error {
 	program := filepath.Join(tools, "../player")
 	if err := errors.Join(os.MkdirAll(tools, 0o755), build(program)); err != nil {

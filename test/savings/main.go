@@ -91,8 +91,8 @@ type subject struct {
 	model string
 }
 
-// restatedModel is a model to which claude 2.1.329 sends a content as a list that it repeats as a
-// string in the next request.
+// With restatedModel, claude 2.1.329 sends a content as a list, and repeats it as a string in the
+// next request.
 const restatedModel = "claude-opus-5"
 
 // subjects returns the versions and models of a tool to measure: both generations of claude, and

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Everything reports whether tests try all cases of which they usually try a drawn part: if
-// $REPRISE_ALL is set.
+// Everything reports whether tests try all cases, and not a drawn part: if $REPRISE_ALL is set.
 func Everything() bool { return os.Getenv("REPRISE_ALL") != "" }
 
 // Part returns how many of so many cases a test draws: a fifth, or all.
