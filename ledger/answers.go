@@ -75,7 +75,8 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 			continue
 		}
 		gone := false // no file is there that the commands could have changed
-		if !p.Work && p.Caller != "" && cf.LeftFiles != "" && !cf.Shared && c.FindWork != nil {
+		caller := p.Caller != "" || p.Terminal
+		if !p.Work && caller && cf.LeftFiles != "" && !cf.Shared && c.FindWork != nil {
 			cf.LeftFiles = c.FindWork(cf.LeftFiles, cf.NativeID)
 			p.Work = cf.Changes()
 			gone = !p.Work

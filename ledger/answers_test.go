@@ -186,10 +186,12 @@ func TestCommandsWork(t *testing.T) {
 	const log = "FAILED src/parser.go:12: the buffer is too short"
 	for _, tt := range []struct {
 		name, left, found string
-		caller            int
+		caller            int // 0 for a person who typed both calls into one shell
 		asked             bool
 		want              decide.Evidence
 	}{
+		{"typed", `[{"run":{}}]`, `[{"path":"src/parser.go"},{"run":{}}]`, 0, true,
+			decide.Evidence{Work: true, Trace: true, Terminal: true}},
 		{"found", `[{"run":{}}]`, `[{"path":"src/parser.go"},{"run":{}}]`, 7, true, decide.Evidence{Work: true, Trace: true}},
 		{"another file", `[{"run":{}}]`, `[{"path":"src/printer.go"},{"run":{}}]`, 7, true, decide.Evidence{Work: true, Trace: true}},
 		{"gone", `[{"run":{}}]`, `[{"run":{}}]`, 7, true, decide.Evidence{}},
@@ -200,15 +202,22 @@ func TestCommandsWork(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			l, _ := newLedger(t)
 			j := project{t, l}
-			_, ticket, err := Begin(l, j.call("/project", fmt.Sprintf(base, 1), 1000))
+			first, person := j.call("/project", fmt.Sprintf(base, 1), 1000), decide.Caller{}
+			if tt.caller == 0 {
+				person = decide.Caller{Person: true, Shell: callerProcess(7)}
+				first.Caller = person
+			}
+			_, ticket, err := Begin(l, first)
 			if err != nil {
 				t.Fatal(err)
 			}
 			o := goodOutcome(someID, "The change is in src/parser.go.", 2000)
 			o.Left = tt.left
 			finish(t, l, ticket, o)
-			c, asked := j.call("/project", fmt.Sprintf(base, 1)+"\n\n"+log, 3000), false
-			c.Caller = callerOf(tt.caller)
+			c, asked := j.call("/project", fmt.Sprintf(base, 1)+"\n\n"+log, 9000), false
+			if c.Caller = person; tt.caller != 0 {
+				c.Caller = callerOf(tt.caller)
+			}
 			c.FindWork = func(left, id string) string {
 				asked = true
 				if left != tt.left || id != someID {
