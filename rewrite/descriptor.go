@@ -73,20 +73,7 @@ type Descriptor struct {
 	CannotWrite    int
 	FileLimitKills bool
 
-	Hooks   Hooks
-	StandIn StandIn
-}
-
-// A StandIn is how to make the tool talk to a stand-in for the model only, without an account. In
-// the values of Env and in Text, HOME is replaced by the home directory and URL by the stand-in's
-// address.
-type StandIn struct {
-	Env    []string // NAME=VALUE
-	Config string   // path of a configuration file relative to the home directory, "" for none
-	Text   string   // content of that file
-	// Cache is a variable for the directory where the tool unpacks itself, "" if it does not.
-	// Several homes can share it.
-	Cache string
+	Hooks Hooks
 }
 
 // NestedEnv is the variable that the shim sets for the tools it starts. A call from within one is

@@ -115,7 +115,7 @@ func (j Setup) Play(ctx context.Context, root string) (p Played, err error) {
 	if err := writePrompts(prompts, j.Rounds); err != nil {
 		return p, err
 	}
-	env, err := standin.Setup(j.Tool, filepath.Join(root, "home"), model.URL())
+	env, err := standin.Clients[j.Tool].Setup(filepath.Join(root, "home"), model.URL())
 	if err != nil {
 		return p, err
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
-	"reprise/rewrite"
 	"reprise/test/markers"
 )
 
@@ -212,17 +211,5 @@ func TestInputAsText(t *testing.T) {
 	post(t, s.URL()+"/v1/responses", `{"input":"hello"}`)
 	if got := standin.LastUser(s.Asked()[0]); got != "hello" {
 		t.Errorf("LastUser %q", got)
-	}
-}
-
-func TestSetup(t *testing.T) {
-	for _, tool := range rewrite.Names {
-		env, err := standin.Setup(tool, t.TempDir(), "http://127.0.0.1:1")
-		if err != nil || !strings.HasPrefix(env[0], "HOME=") {
-			t.Errorf("%s: %v %v", tool, env, err)
-		}
-	}
-	if _, err := standin.Setup("other", t.TempDir(), ""); err == nil {
-		t.Error("an unknown tool was set up")
 	}
 }

@@ -110,14 +110,14 @@ func NewWith(root, tool, real, shims string, model markers.Options) (*World, err
 	if w.Model, err = markers.Start(model); err != nil {
 		return nil, err
 	}
-	if w.env, err = standin.Setup(tool, w.Home, w.Model.URL()); err != nil {
+	if w.env, err = Setup(tool, w.Home, w.Model.URL()); err != nil {
 		w.Model.Close()
 		return nil, err
 	}
 	path := strings.Join(w.path, ":") + ":" + os.Getenv("PATH")
 	w.env = append(w.env, "PATH="+path, "TMPDIR="+root)
-	if t, ok := rewrite.Lookup(tool); ok && t.Descriptor().StandIn.Cache != "" {
-		w.env = append(w.env, t.Descriptor().StandIn.Cache+"="+filepath.Join(real, ".unpacked"))
+	if variable := caches[tool]; variable != "" {
+		w.env = append(w.env, variable+"="+filepath.Join(real, ".unpacked"))
 	}
 	// codex runs commands in a login shell, and the system's profile can set PATH.
 	profile := fmt.Sprintf("export PATH=%q\n", path)

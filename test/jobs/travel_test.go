@@ -135,7 +135,7 @@ func (w *world) travel(id string) {
 	if err := os.Rename(w.home(), old); err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := standin.Setup(w.Tool, w.home(), w.Model.URL()); err != nil {
+	if _, err := harness.Setup(w.Tool, w.home(), w.Model.URL()); err != nil {
 		w.t.Fatal(err)
 	}
 	put(w.t, filepath.Join(w.home(), ".profile"), "")

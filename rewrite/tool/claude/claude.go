@@ -86,15 +86,6 @@ var descriptor = rewrite.Descriptor{
 			"DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
 		},
 	},
-	StandIn: rewrite.StandIn{Env: []string{
-		"ANTHROPIC_BASE_URL=URL",
-		"ANTHROPIC_API_KEY=stand-in",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-		"CLAUDE_CODE_MAX_RETRIES=0",
-		"DISABLE_AUTOUPDATER=1",
-		"DISABLE_TELEMETRY=1",
-		"DISABLE_ERROR_REPORTING=1",
-	}},
 }
 
 // options lists every option of claude 2.1.329: those in --help and the undocumented ones

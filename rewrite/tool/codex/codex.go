@@ -53,31 +53,6 @@ var descriptor = rewrite.Descriptor{
 		Neutral: []string{"CODEX_HOME", "CODEX_SQLITE_HOME", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
 			"CODEX_RUST_LOG"},
 	},
-	StandIn: rewrite.StandIn{
-		Env:    []string{"CODEX_HOME=HOME/.codex", "OPENAI_API_KEY=stand-in"},
-		Config: ".codex/config.toml",
-		// The model is in the catalogue of codex 0.169.0: for any other, codex prints a warning as
-		// an item of the stream. With plugins enabled, codex clones a catalogue of them at each
-		// start.
-		Text: `model = "gpt-5.5"
-model_provider = "standin"
-check_for_update_on_startup = false
-
-[model_providers.standin]
-name = "stand-in"
-base_url = "URL/v1"
-wire_api = "responses"
-env_key = "OPENAI_API_KEY"
-request_max_retries = 0
-stream_max_retries = 0
-
-[analytics]
-enabled = false
-
-[features]
-plugins = false
-`,
-	},
 }
 
 // shared are the options of both codex and codex exec. An option can be on either side of

@@ -62,15 +62,6 @@ var descriptor = rewrite.Descriptor{
 		Sources: []string{"startup", "new", "resume"},
 		Plugins: "enabledPlugins",
 	},
-	StandIn: rewrite.StandIn{
-		Env: []string{
-			"COPILOT_PROVIDER_BASE_URL=URL/v1", "COPILOT_PROVIDER_API_KEY=stand-in",
-			"COPILOT_MODEL=gpt-4.1",
-			"COPILOT_PROVIDER_MAX_PROMPT_TOKENS=400000", "COPILOT_OFFLINE=true",
-			"COPILOT_AUTO_UPDATE=false",
-		},
-		Cache: "COPILOT_CACHE_HOME",
-	},
 }
 
 // options lists every option of copilot 1.0.102.

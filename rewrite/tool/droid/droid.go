@@ -55,23 +55,6 @@ var descriptor = rewrite.Descriptor{
 			"DROID_DISABLE_SOUNDS",
 		},
 	},
-	StandIn: rewrite.StandIn{
-		Env: []string{
-			"FACTORY_API_KEY=stand-in", "FACTORY_API_BASE_URL=URL", "FACTORY_AIRGAP_ENABLED=true",
-			"FACTORY_DROID_AUTO_UPDATE_ENABLED=false", "FACTORY_DISABLE_KEYRING=1",
-			"OTEL_SDK_DISABLED=true",
-		},
-		Config: ".factory/settings.json",
-		Text: `{
-  "customModels": [{
-    "model": "stand-in", "displayName": "stand-in", "id": "custom:stand-in", "provider": "anthropic",
-    "baseUrl": "URL", "apiKey": "stand-in", "maxOutputTokens": 8192
-  }],
-  "sessionDefaultSettings": {"model": "custom:stand-in"},
-  "cloudSessionSync": false
-}
-`,
-	},
 }
 
 // options lists every option of droid exec.

@@ -54,21 +54,6 @@ var descriptor = rewrite.Descriptor{
 			"GEMINI_DEBUG_LOG_FILE", "GOOGLE_CLOUD_SHELL",
 		},
 	},
-
-	StandIn: rewrite.StandIn{
-		Env: []string{"GOOGLE_GEMINI_BASE_URL=URL", "GEMINI_API_KEY=stand-in",
-			"GEMINI_CLI_TRUST_WORKSPACE=true"},
-		Config: ".gemini/settings.json",
-		// Without a model, gemini first asks another model which one to use.
-		Text: `{
-  "security": {"auth": {"selectedType": "gemini-api-key"}},
-  "model": {"name": "gemini-2.5-pro"},
-  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "maxAttempts": 1},
-  "privacy": {"usageStatisticsEnabled": false},
-  "telemetry": {"enabled": false}
-}
-`,
-	},
 }
 
 // options lists every option of gemini 0.61.0, the hidden ones included. ManyValues are yargs

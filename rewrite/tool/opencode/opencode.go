@@ -34,10 +34,7 @@ func init() {
 	// OPENCODE is set for all that it starts.
 	opencode := describe("opencode", "opencode-ai", "OPENCODE_", "OPENCODE")
 	opencode.CannotWrite = 1
-	kilo := describe("kilo", "@kilocode/cli", "KILO_", "KILO_PID", "KILO_TELEMETRY_LEVEL=off",
-		"KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_PRESENCE=1",
-		"KILO_DISABLE_CODEBASE_INDEXING=1", "KILO_DISABLE_SHARE=1",
-		"KILO_DISABLE_DEFAULT_PLUGINS=1", "KILO_NO_DAEMON=1")
+	kilo := describe("kilo", "@kilocode/cli", "KILO_", "KILO_PID")
 	rewrite.Register(newTool(opencode, "OPENCODE_", []int{1, 17, 0}, []int{2}))
 	rewrite.Register(newTool(kilo, "KILO_", []int{7, 7, 9}, []int{8}))
 }
@@ -47,9 +44,8 @@ func newTool(d *rewrite.Descriptor, variable string, oldest, newest []int) openc
 		variable, oldest, newest}
 }
 
-// describe returns the facts about a tool. Its shell tool sets nested, and standIn are variables
-// for the stand-in.
-func describe(name, npm, variable, nested string, standIn ...string) *rewrite.Descriptor {
+// describe returns the facts about a tool. Its shell tool sets nested.
+func describe(name, npm, variable, nested string) *rewrite.Descriptor {
 	return &rewrite.Descriptor{
 		Name:         name,
 		Packages:     []string{npm},
@@ -65,40 +61,11 @@ func describe(name, npm, variable, nested string, standIn ...string) *rewrite.De
 		SessionQuery: session,
 		AsksVersion:  true,
 		Variables:    variables(variable),
-		StandIn: rewrite.StandIn{
-			// The registry is where it looks for a package of the plugins, in the background.
-			Env: append(standIn, variable+"DISABLE_MODELS_FETCH=1",
-				variable+"DISABLE_AUTOUPDATE=1", "npm_config_registry=URL"),
-			Config: ".config/" + name + "/" + name + ".json",
-			Text:   configuration,
-		},
 	}
 }
 
 // hooks: plugins are code. The tools have no other hooks.
 var hooks = rewrite.Hooks{Code: []string{"plugin"}}
-
-// configuration is the stand-in's.
-const configuration = `{
-  "autoupdate": false,
-  "model": "standin/stand-in",
-  "provider": {
-    "standin": {
-      "npm": "@ai-sdk/openai-compatible",
-      "name": "Stand-in",
-      "api": "URL/v1",
-      "options": {"apiKey": "stand-in"},
-      "models": {
-        "stand-in": {
-          "name": "stand-in",
-          "limit": {"context": 200000, "output": 8000},
-          "cost": {"input": 1.5, "output": 7.5, "cache_read": 0.15}
-        }
-      }
-    }
-  }
-}
-`
 
 // session returns the columns that change with each turn. The tokens are totals of the session;
 // the tokens of the hidden request for the title are not among them. row reads it.

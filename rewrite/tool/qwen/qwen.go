@@ -51,24 +51,6 @@ var descriptor = rewrite.Descriptor{
 			"QWEN_CODE_SUPPRESS_YOLO_WARNING", "QWEN_CODE_PROFILE_*",
 		},
 	},
-
-	StandIn: rewrite.StandIn{
-		Env: []string{
-			"OPENAI_BASE_URL=URL/openai/v1", "OPENAI_API_KEY=stand-in", "OPENAI_MODEL=stand-in",
-			"QWEN_CODE_SUPPRESS_YOLO_WARNING=1",
-		},
-		Config: ".qwen/settings.json",
-		// Without the last setting, a second model is asked after most calls what to remember.
-		Text: `{
-  "$version": 4,
-  "security": {"auth": {"selectedType": "openai"}},
-  "general": {"enableAutoUpdate": false},
-  "privacy": {"usageStatisticsEnabled": false},
-  "telemetry": {"enabled": false},
-  "memory": {"enableManagedAutoMemory": false}
-}
-`,
-	},
 }
 
 // options lists every option of qwen 0.24.4, the hidden ones included. ManyValues are yargs

@@ -48,36 +48,6 @@ var descriptor = rewrite.Descriptor{
 			"VIBE_HOME", "VIBE_CWD", "VIBE_SESSION_LOGGING", "VIBE_ENABLE_TELEMETRY", "VIBE_LOG_*",
 		},
 	},
-	StandIn: rewrite.StandIn{
-		Env:    []string{"VIBE_HOME=HOME/.vibe", "MISTRAL_API_KEY=stand-in"},
-		Config: ".vibe/config.toml",
-		// The provider is vibe's default at another address. vibe 3.0.3 would retry for five
-		// minutes.
-		Text: `active_model = "stand-in"
-vibe_base_url = "URL"
-console_base_url = "URL"
-vibe_code_sessions_base_url = "URL"
-api_retry_max_elapsed_time = 0.0
-enable_telemetry = false
-enable_update_checks = false
-enable_auto_update = false
-enable_connectors = false
-
-[[providers]]
-name = "mistral"
-api_base = "URL/v1"
-api_key_env_var = "MISTRAL_API_KEY"
-backend = "mistral"
-
-[[models]]
-name = "stand-in"
-provider = "mistral"
-alias = "stand-in"
-input_price = 1.5
-output_price = 7.5
-cached_input_price = 0.15
-`,
-	},
 }
 
 // options lists every option of vibe 3.0.3: those in --help, and the hidden ones.
