@@ -140,7 +140,6 @@ func (d document) place(key toml.Key, err error) *Error {
 // name returns the key as written in the file.
 func (d document) name(key toml.Key) string { return slices.Concat(d.under, key).String() }
 
-// value returns the value of key, nil if there is none.
 func (d document) value(key toml.Key) any {
 	v := d.tree
 	for _, part := range key {

@@ -28,7 +28,6 @@ func (d document) rules(policy Policy, home string) (rules []Rule, mistakes Mist
 	return rules, mistakes
 }
 
-// rule reads the rule at index.
 func (d document) rule(r *Rule, index int, home string) Mistakes {
 	within, variables := d.ruleAt(index)
 	mistakes := applyAll(within, tableKeys(within.tree, nil), ruleSettings(r, home, variables))

@@ -62,7 +62,6 @@ func oneLine(s string) bool {
 		!strings.ContainsAny(s, "\n\r\t")
 }
 
-// texts takes one text or a list of them, each checked by check.
 func texts(field *[]string, check func(string) error) value {
 	return value{listForm, each(func(s string) error {
 		*field = append(*field, s)

@@ -63,7 +63,6 @@ func Schema() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// schemaOf returns the schema of a table that might have these keys.
 func schemaOf(list []setting) object {
 	root := table()
 	for _, s := range list {

@@ -61,7 +61,6 @@ var ruledKeys = []string{"ttl", "identical", "unrelated"}
 // IsRuled reports whether a rule can have a key of the file too.
 func IsRuled(key string) bool { return slices.Contains(ruledKeys, key) }
 
-// policySettings returns the keys of a policy.
 func policySettings(p *Policy) []setting {
 	return []setting{
 		{"ttl", "a session idle for longer is not resumed", duration(&p.TTL, year)},

@@ -94,7 +94,6 @@ func (b *Book) find(ctx context.Context, c ledger.ChainName) (found []store.Regi
 	}), err
 }
 
-// isOf reports whether a register has a chain of this machine.
 func (r *register) isOf(c ledger.ChainName) bool {
 	if r.name.Kind == store.Task {
 		return c.Tool == r.Chain.Tool && c.Role == r.Chain.Role

@@ -85,7 +85,6 @@ func (r *register) update(c ledger.Chain) {
 	r.Chain = c
 }
 
-// change changes the chain.
 func (r *register) change(change func(*ledger.Chain)) {
 	c := r.chain(0)
 	change(&c)
@@ -116,7 +115,6 @@ func (r *register) own(holder string) (number, source int64) {
 	return 0, 0
 }
 
-// bundles returns the names of all bundles that the sessions have.
 func (r *register) bundles() (names []string) {
 	for i := range r.Sessions {
 		if name := r.Sessions[i].Bundle; name != "" {

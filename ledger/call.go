@@ -49,7 +49,6 @@ type Call struct {
 	otherRoles []string // the names of the task's other roles
 }
 
-// sends returns the size of a decision's prompt, as Sends does.
 func (c *Call) sends(d decide.Decision) (bytes int, whole reason.Code) {
 	if !d.Mode.Continues() || c.Sends == nil {
 		return len(c.Prompt.Text), ""

@@ -423,14 +423,12 @@ func (n *candidate) fields() []any {
 	return slices.Concat(chains.fields(&n.chain), sessions.fields(&n.session), n.lease.fields())
 }
 
-// facts returns the ledger's facts about the candidate.
 func (n *candidate) facts() decide.ChainFacts {
 	c, s := &n.chain, &n.session
 	return decide.ChainFacts{Chain: c.ID, Newest: c.Newest, Concurrent: c.Concurrent, Session: s.ID,
 		SessionRecord: s.SessionRecord, Shared: s.Shared != "", Base: decodeDigests(s.Base)}
 }
 
-// sent returns the prompts and answers of the session.
 func (s *Session) sent() prompt.Sent {
 	sent := prompt.Sent{
 		Base: prompt.Footprint{Opening: int(s.BaseOpening), Bytes: s.BaseBytes, Blocks: decodeDigests(s.Base),
@@ -443,7 +441,6 @@ func (s *Session) sent() prompt.Sent {
 	return sent
 }
 
-// compare compares the session with a call's prompt.
 func (s *Session) compare(c *Call) prompt.Continuity {
 	sent := s.sent()
 	sent.Named, sent.Others = c.strong(), c.otherRoles

@@ -180,7 +180,6 @@ func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
 	return e
 }
 
-// add adds a call with its outcome.
 func (e *Ending) add(r Record, o *Outcome) *Outcome {
 	r.end(o)
 	e.Calls, e.Resets = append(e.Calls, savedRecord{r}), append(e.Resets, o.Resets...)
@@ -206,7 +205,6 @@ func (e *Ending) addSaid(t *Ticket, turns []*Outcome, changed []string) {
 	e.News.Things, e.AnswerLines = encodeMarks(traces.Things), encodeMarks(traces.Lines)
 }
 
-// withoutTexts returns the outcome without the model's texts.
 func (o *Outcome) withoutTexts() Outcome {
 	out, s := *o, &o.Seen
 	out.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model, Content: s.Content,

@@ -97,7 +97,6 @@ func newTableField(f reflect.StructField, tag string) (one tableField) {
 // columns returns SQL that selects a row, given a name of the table.
 func (t table[T]) columns(as string) string { return strings.ReplaceAll(t.plan().choose, "$", as) }
 
-// fields returns the destinations of the columns of a row.
 func (t table[T]) fields(row *T) []any { return columnsOf(row, t.plan().fields) }
 
 // columnsOf returns the columns of some fields of a row, to read or write.
@@ -133,7 +132,6 @@ func (c jsonColumn) Value() (driver.Value, error) {
 	return EncodeJSON(c.value), nil
 }
 
-// pointers returns pointers to some fields of a row.
 func pointers[T any](row *T, fields []tableField) []any {
 	value := reflect.ValueOf(row).Elem()
 	all := make([]any, len(fields), len(fields)+1)
@@ -160,7 +158,6 @@ func (t table[T]) get(q Queryer, where string, args ...any) (*T, error) {
 	return &rows[0], nil
 }
 
-// put inserts a row and returns its number.
 func (t table[T]) put(tx *sql.Tx, row *T) (id int64, err error) {
 	result, err := tx.Exec(t.plan().insert, columnsOf(row, t.plan().inserted)...)
 	if err != nil {

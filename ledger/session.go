@@ -206,7 +206,6 @@ func (c *Chain) Begin(call *Call, d decide.Decision, from int64) (number, source
 	return number, source
 }
 
-// add adds a session under the next number.
 func (c *Chain) add(s Session) (number int64) {
 	s.ID = c.last
 	for i := range c.Sessions {
@@ -255,7 +254,6 @@ func (c *Chain) ResetRoles(cwd, task string, roles []string) {
 	}
 }
 
-// hasRole reports whether the chain has one of these roles in a task.
 func (c *Chain) hasRole(cwd, task string, roles []string) bool {
 	return c.Cwd == cwd && c.Task == task && slices.ContainsFunc(roles,
 		func(role string) bool { return prompt.IsRole(c.Role, role) })

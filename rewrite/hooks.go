@@ -143,7 +143,6 @@ func (Hooks) mentions(text string, names []string) bool {
 	})
 }
 
-// walk notes the hooks in a value.
 func (h Hooks) walk(c *CommandLine, value any) {
 	if list := listOf(value); list != nil {
 		for _, element := range list {

@@ -67,7 +67,6 @@ func (f *found) storeDown(s config.Store, now time.Time) bool {
 	return last.Store == s.Shown() && passed >= 0 && passed < storePause
 }
 
-// noteStoreDown notes that the store has failed.
 func (f *found) noteStoreDown(s config.Store, now time.Time, why error) {
 	if err := f.writeStoreFailure(StoreFailure{Store: s.Shown(), When: now.Round(0), Why: StoreError(why, s)}); err != nil {
 		f.log.fault("note the store's failure", err)

@@ -36,7 +36,6 @@ func OSEnv() Env {
 	}
 }
 
-// randomUUID returns a UUID of version 4.
 func randomUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

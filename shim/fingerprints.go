@@ -91,7 +91,6 @@ func (f *found) runtime() string {
 	return f.name + " " + f.real.Version()
 }
 
-// digester returns a function that returns a text's keyed digest in hex.
 func (f *found) digester() func(string) string {
 	digest := f.book.key().Digester()
 	return func(text string) string {

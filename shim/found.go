@@ -148,12 +148,10 @@ func (f *found) leaveChosen() error {
 	return nil
 }
 
-// sessions returns the files of the tool's sessions.
 func (f *found) sessions() session.Files {
 	return session.Files{Tool: f.tool, Home: f.home, Cwd: f.cwd, Fault: f.log.fault}
 }
 
-// project returns the project that the tool works in.
 func (f *found) project() *work.Project {
 	return &work.Project{
 		Cwd: f.cwd, Home: f.home, Environ: f.env.Environ, Digest: f.digester(), Beside: f.ledger.Beside, Fault: f.log.fault,

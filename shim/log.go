@@ -141,7 +141,6 @@ func (l *log) refused(d decide.Decision, why reason.Code) {
 		Msg("the tool did not take the resume, the call runs fresh")
 }
 
-// decided logs the facts of a decision.
 func (l *log) decided(d decide.Decision, r *ledger.Call) {
 	if l.debug {
 		l.line(zerolog.DebugLevel).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
@@ -208,7 +207,6 @@ func forgetIn(f *os.File, c ledger.ChainName) (lines int, err error) {
 	return lines, f.Sync()
 }
 
-// mentions reports whether a line names the chain, one of its sessions or the task.
 func mentions(line []byte, c ledger.ChainName) bool {
 	if len(line) < 2 {
 		return false

@@ -87,7 +87,6 @@ func (r *ran) finishRun() {
 	r.finished(&o, r.book.finish(r.ticket, &o))
 }
 
-// finished logs the outcome, and whether it could be recorded.
 func (r *ran) finished(o *ledger.Outcome, err error) {
 	if err != nil {
 		r.log.fault("record outcome", err)

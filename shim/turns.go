@@ -65,7 +65,6 @@ func (r *ran) recordEarly(turns []supervise.Turn, plan rewrite.Plan) {
 	}
 }
 
-// lastOf returns the outcome of the latest turn.
 func lastOf(own *ledger.Outcome, later []ledger.Turn) *ledger.Outcome {
 	if n := len(later); n > 0 {
 		return &later[n-1].Outcome

@@ -94,7 +94,6 @@ func (r *request) refused(answer minio.ErrorResponse) error {
 	}
 }
 
-// text is the server's message.
 func text(answer minio.ErrorResponse) string {
 	return fmt.Sprintf("%d %s: %s", answer.StatusCode, answer.Code, answer.Message)
 }

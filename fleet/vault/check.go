@@ -38,7 +38,6 @@ type check struct {
 // idSize is the length of a store's ID.
 const idSize = 32
 
-// startCheck starts a check in the background.
 func (v *Vault) startCheck() *check {
 	c := &check{done: make(chan struct{})}
 	v.check = c

@@ -119,7 +119,6 @@ const (
 	prefixBundle  = "b/"
 )
 
-// entry returns the key of a register in the store.
 func (k *keys) entry(name store.Name) string {
 	return k.entries(name) + k.sum(append([]string{"id", name.ID}, name.Of...)...)[:32]
 }
@@ -129,7 +128,6 @@ func (k *keys) entries(name store.Name) string {
 	return prefixOf(name.Kind) + k.sum(append([]string{name.Kind}, name.Of...)...) + "/"
 }
 
-// prefixOf returns the prefix of all registers of a kind.
 func prefixOf(kind string) string {
 	if kind == store.Task {
 		return prefixTask

@@ -54,7 +54,6 @@ func Open(ctx context.Context, engine store.Store, options Options) *Vault {
 // Hello implements wire.Service.
 func (v *Vault) Hello(context.Context) ([]byte, error) { return v.keys.digests, nil }
 
-// seal seals content for a name in this store.
 func (v *Vault) seal(ctx context.Context, name string, content []byte) ([]byte, error) {
 	f, err := v.ready(ctx)
 	if err != nil {

@@ -122,7 +122,6 @@ func (c *Client) Drop(ctx context.Context, names ...string) error {
 	return err
 }
 
-// call sends a request and returns the answer.
 func (c *Client) call(ctx context.Context, q request) (answer, error) {
 	limit := c.limit(ctx, q.Verb)
 	if limit <= 0 || ctx.Err() != nil {
@@ -145,7 +144,6 @@ func (c *Client) call(ctx context.Context, q request) (answer, error) {
 	return a, a.decodeError()
 }
 
-// wait returns the answer to a request.
 func (c *Client) wait(ctx context.Context, answers <-chan answer, limit time.Duration) (answer, error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

@@ -51,7 +51,6 @@ type server struct {
 	out     io.Writer
 }
 
-// serve answers one request.
 func (s *server) serve(ctx context.Context, q request) {
 	if s.openError != nil {
 		a := answer{}
@@ -102,7 +101,6 @@ func (s *server) do(ctx context.Context, q request) (a answer, err error) {
 	return a, err
 }
 
-// write writes one answer.
 func (s *server) write(id int64, a answer) error {
 	a.ID = id
 	line, err := json.Marshal(a)

@@ -74,7 +74,6 @@ func showNamed(a *app.App, l *ledger.Ledger, r view.Reporter, name string,
 	return err
 }
 
-// showChain shows a chain.
 func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON bool) error {
 	chain, err := a.ChainRow(l, name)
 	if err != nil {
@@ -97,7 +96,6 @@ func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSO
 	return nil
 }
 
-// printChain prints the sessions and the calls of a chain.
 func printChain(a *app.App, r view.Reporter, chain history.ChainRow, calls []ledger.Record) {
 	title := []string{fmt.Sprintf("chain c%d", chain.ID), chain.Tool, a.Tilde(chain.Cwd)}
 	for _, named := range [][2]string{{"task", chain.Task}, {"role", view.RoleName(chain.Role)},

@@ -189,7 +189,6 @@ func printWarnings(a *app.App, list []warning) {
 	}
 }
 
-// printStatus prints all of it.
 func printStatus(a *app.App, o overview) {
 	lines := []string{o.headline()}
 	if o.saved.LeftOutBytes == 0 && o.whole.Long > 0 {

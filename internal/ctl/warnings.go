@@ -79,7 +79,6 @@ func contextWarnings(c config.Config, chains []history.ChainRow) []warning {
 	return warnings
 }
 
-// decisionWarnings returns warnings on recent decisions.
 func decisionWarnings(calls []ledger.Record) (warnings []warning) {
 	refused, failed, dearer := 0, 0, 0
 	for _, i := range calls {

@@ -38,7 +38,6 @@ func Member(text, key string) string {
 
 const space = " \t\r\n"
 
-// valueEnd returns where the value at the start of a text ends.
 func valueEnd(text string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {

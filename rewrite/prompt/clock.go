@@ -149,7 +149,6 @@ func digits(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }) < 0
 }
 
-// isNumber reports whether a word is a number of least to most digits.
 func isNumber(word string, least, most int) bool {
 	return len(word) >= least && len(word) <= most && digits(word)
 }

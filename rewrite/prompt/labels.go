@@ -368,7 +368,6 @@ func wordLabel(line string) (who speaker, label, text string) {
 	return who, normalLabel(name), stripEmphasis(rest)
 }
 
-// isItem reports whether a line is an item of a list.
 func isItem(line string) bool {
 	return strings.HasPrefix(line, "-") ||
 		strings.HasPrefix(line, "*") && !strings.HasPrefix(line, "**")
@@ -397,7 +396,6 @@ func cutLabel(line string) (name string, sign rune, rest string) {
 	return line[:at], sign, line[at+n:]
 }
 
-// shortLabel reports whether a text is short enough for a label and contains no sentence.
 func shortLabel(text string, most, words int) bool {
 	text = strings.TrimRight(text, ":：> ")
 	return text != "" && utf8.RuneCountInString(text) <= most &&
@@ -406,7 +404,6 @@ func shortLabel(text string, most, words int) bool {
 		!namesFile(text)
 }
 
-// namesFile reports whether a word of a text contains a dot.
 func namesFile(text string) bool {
 	return slices.ContainsFunc(strings.Fields(text), func(word string) bool {
 		i := strings.IndexByte(word, '.')

@@ -201,7 +201,6 @@ func (p *Prompt) newTurns(h *history, sent Sent, c *Continuity) *turns {
 	return t
 }
 
-// checkAdded examines the added turns.
 func (t *turns) checkAdded() {
 	h := t.history
 	h.end = t.skipFrames(h.end)

@@ -110,7 +110,6 @@ const maxScanned = 32 << 10
 // than a look: to compile and to run all expressions would take longer than the rest of a call.
 type wordMatches map[*wordRow][]string
 
-// searchWords searches a text that plainWords returned.
 func searchWords(plain string) wordMatches {
 	found, begin, seen := wordMatches{}, wordsBegin(), map[string]bool{}
 	for sentence := range strings.SplitSeq(plain, "\n") {

@@ -103,7 +103,6 @@ func interpreterNamed(command string) (i interpreter, known bool) {
 	return interpreters[at], true
 }
 
-// has reports whether a list contains a name.
 func has(list, name string) bool { return slices.Contains(strings.Fields(list), name) }
 
 // An option is the meaning of an interpreter's option.

@@ -337,7 +337,6 @@ func (a *Attempt) checkCaller() {
 	a.beats = time.After(a.nextBeat())
 }
 
-// nextBeat returns the time until the next beat.
 func (a *Attempt) nextBeat() time.Duration {
 	if a.died() {
 		return beat / deadBeats
@@ -345,7 +344,6 @@ func (a *Attempt) nextBeat() time.Duration {
 	return beat
 }
 
-// died reports whether a signal has ended the tool.
 func (a *Attempt) died() bool { return a.ended != nil && a.ended.Signal != 0 }
 
 // sweep removes orphan files and sets the time of the next sweep. Once the session's ID is known

@@ -26,7 +26,6 @@ func EndsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: 
 // ownProgram returns a path of the running program, which holds even if the file was replaced.
 func ownProgram() string { return "/proc/self/exe" }
 
-// childrenOf returns the children of a process.
 func childrenOf(pid int) (children []*os.Process) {
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	if err != nil {

@@ -83,7 +83,6 @@ func (s *sink) show() {
 	s.held = nil
 }
 
-// drop drops the held output.
 func (s *sink) drop() {
 	s.held.drop()
 	s.held = nil
@@ -225,7 +224,6 @@ type buffer struct {
 	free     chan<- *buffer
 }
 
-// retain adds a user.
 func (b *buffer) retain() {
 	if b != nil {
 		b.users.Add(1)
@@ -347,7 +345,6 @@ func sameFile(a, b *os.File) bool {
 	return os.SameFile(infoA, infoB) // false if either Stat failed
 }
 
-// startWriters starts the writers.
 func (o *outputs) startWriters(stop <-chan struct{}, gone chan<- loss) {
 	for _, w := range o.writers {
 		o.writing.Go(func() { w.run(stop, gone) })
@@ -360,7 +357,6 @@ func (o *outputs) show() {
 	o.stderr.show()
 }
 
-// drop drops the held output.
 func (o *outputs) drop() {
 	o.stdout.drop()
 	o.stderr.drop()

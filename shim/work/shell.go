@@ -87,7 +87,6 @@ func (p *Project) Find(left, id string) string {
 	return encodeLeft(append(files, decodeRuns(left)...))
 }
 
-// hasLine reports whether a text has a line with a digest.
 func hasLine(text, line string, digest func(string) string) bool {
 	if line == "" {
 		return false

@@ -35,10 +35,8 @@ func Runnable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// hasShim reports whether the tool has a shim in the directory of the shims.
 func hasShim(dir, tool string) bool { return Runnable(filepath.Join(dir, tool)) }
 
-// shimsIn returns the tools that have a shim in the directory.
 func shimsIn(dir string) []string {
 	return slices.DeleteFunc(slices.Clone(rewrite.Names), func(tool string) bool {
 		return !hasShim(dir, tool)

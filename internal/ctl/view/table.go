@@ -227,7 +227,6 @@ func (t *Table) filled() (columns []*column) {
 	return columns
 }
 
-// withoutLeast returns the columns without the least important one.
 func (t *Table) withoutLeast(columns []*column) []*column {
 	for _, name := range t.spare {
 		if at := slices.IndexFunc(columns, func(c *column) bool {

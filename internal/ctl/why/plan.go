@@ -17,7 +17,6 @@ import (
 	"reprise/shim"
 )
 
-// explainPlan explains the plan of the shim for a call.
 func explainPlan(a *app.App, call []string, asJSON bool) error {
 	if err := app.CheckTools(call[0]); err != nil {
 		return err

@@ -167,7 +167,6 @@ func (w *Report) paragraph(decided string) string {
 	return strings.Join(sentences, " ")
 }
 
-// because returns the reason in a sentence.
 func (w *Report) because() string { return fmt.Sprintf("Reason %s: %s.", w.Reason, w.Meaning) }
 
 // settingWords returns a sentence about the setting, "" if there is none.

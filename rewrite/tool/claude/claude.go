@@ -274,7 +274,6 @@ func hookFiles(c *rewrite.CommandLine, p grammar.Args) []rewrite.Watch {
 	return base.Watches(c.Home, "~/.claude", "", paths...)
 }
 
-// pluginFiles returns the files of a plugin that can have hooks.
 func pluginFiles(dir string) []string {
 	return []string{dir + "hooks/hooks.json", dir + ".claude-plugin/plugin.json"}
 }
@@ -309,7 +308,6 @@ func skipsSettings(c *rewrite.CommandLine, sources string) func(path string) boo
 var elsewhere = []string{"CLAUDE_CODE_PLUGIN_DIRS", "CLAUDE_CODE_PLUGIN_CACHE_DIR",
 	"CLAUDE_CODE_USE_COWORK_PLUGINS"}
 
-// hooks notes the hooks of the call.
 func hooks(c *rewrite.CommandLine, s rewrite.HostEnv) {
 	table := descriptor.Hooks
 	if s.Version != "" && !base.AtLeast(s.Version, 2, 1, 198) {

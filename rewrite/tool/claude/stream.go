@@ -141,7 +141,6 @@ var user = []byte(`{"type":"user",`)
 // noEvent stands for a line without anything to learn.
 var noEvent = &base.ClaudeEvent{}
 
-// read returns a line's event.
 func (s *stream) read(line []byte) *base.ClaudeEvent {
 	if bytes.HasPrefix(line, user) || !marks.In(line) {
 		return noEvent

@@ -114,7 +114,6 @@ func readArgs(args []string, learned rewrite.Probe) commandLine {
 	return a
 }
 
-// managed reports whether the command line contains exec.
 func (a *commandLine) managed(args []string) bool {
 	return a.execAt < len(args) && slices.Contains([]string{"exec", "e"}, args[a.execAt])
 }
@@ -125,7 +124,6 @@ var serverTools = []string{
 	"generate-json-schema", "generate-ts", "help", "proxy",
 }
 
-// starts reports whether the command line starts a server.
 func (a *commandLine) starts(args []string) bool {
 	if a.execAt >= len(args) || !slices.Contains(descriptor.Servers, args[a.execAt]) {
 		return false
@@ -210,7 +208,6 @@ func watched(home string) []rewrite.Watch {
 			"~/skills/*/SKILL.md")) // codex itself writes into ~/skills/.system
 }
 
-// hookFiles returns the files that can have hooks.
 func hookFiles(c rewrite.CommandLine) []rewrite.Watch {
 	paths := []string{"~/managed_config.toml", "/etc/codex/managed_config.toml",
 		"/etc/codex/requirements.toml"}

@@ -200,10 +200,8 @@ func (s *stream) says(answer string) bool {
 	})
 }
 
-// isJSONString reports whether a JSON value is a string.
 func isJSONString(value json.RawMessage) bool { return bytes.HasPrefix(value, []byte(`"`)) }
 
-// isJSONNumber reports whether a JSON value is a number.
 func isJSONNumber(value json.RawMessage) bool {
 	var n float64
 	return json.Unmarshal(value, &n) == nil && string(value) != "null"

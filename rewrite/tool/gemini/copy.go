@@ -184,7 +184,6 @@ func (m storedMessage) dropResults(sent []string) {
 	}
 }
 
-// lines returns the file of the session.
 func (s *storedSession) lines() ([]byte, error) {
 	var file bytes.Buffer
 	e := encoder(&file)

@@ -56,7 +56,6 @@ func Commander(args []string, table Options) Args {
 	return p
 }
 
-// takesNext reports whether an option takes the next argument as a value.
 func takesNext(option rewrite.Option, rest []string) bool {
 	switch option.Arity {
 	case rewrite.OneValue, rewrite.ManyValues:

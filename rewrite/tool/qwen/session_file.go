@@ -159,7 +159,6 @@ func (c *chatFile) learnID(session, id string, whole bool) {
 	}
 }
 
-// learnPrompt reads a prompt.
 func (c *chatFile) learnPrompt(r *record) {
 	c.foreign = c.foreign || c.asked
 	c.asked, c.State.Final = true, false
