@@ -85,23 +85,15 @@ type Match struct {
 // Match returns the first rule that matches; the user's come before the presets. If none does, it
 // returns the configuration's policy as a rule without a name.
 func (c Config) Match(s Subject) Match {
-	if m, ok := firstMatch(c.Rules, s); ok {
-		return m
-	}
-	if m, ok := firstMatch(c.presets(), s); ok {
-		return m
+	for _, rules := range [][]Rule{c.Rules, c.presets()} {
+		for i := range rules {
+			if m, ok := rules[i].match(s); ok {
+				return m
+			}
+		}
 	}
 	m, _ := (&Rule{Policy: c.Policy}).match(s)
 	return m
-}
-
-func firstMatch(rules []Rule, s Subject) (Match, bool) {
-	for i := range rules {
-		if m, ok := rules[i].match(s); ok {
-			return m, true
-		}
-	}
-	return Match{}, false
 }
 
 // match checks the cheap conditions first: no pattern of a preset is compiled for another program's
@@ -208,18 +200,8 @@ func (r *Rule) capture(found *captures, s Subject) bool {
 			return false
 		}
 	}
-	line := strings.Join(s.Args, " ")
-	for _, p := range r.argv {
-		if !found.from(p, line) {
-			return false
-		}
-	}
-	for _, p := range r.prompt {
-		if !found.from(p, head(s.Prompt)) {
-			return false
-		}
-	}
-	return true
+	return found.fromAll(r.argv, strings.Join(s.Args, " ")) &&
+		found.fromAll(r.prompt, head(s.Prompt))
 }
 
 // captures are the values of the groups task, role and attempt of a rule's patterns.
@@ -248,6 +230,10 @@ func (c *captures) from(p *pattern, text string) bool {
 		}
 	}
 	return found != nil
+}
+
+func (c *captures) fromAll(patterns []*pattern, text string) bool {
+	return !slices.ContainsFunc(patterns, func(p *pattern) bool { return !c.from(p, text) })
 }
 
 // name returns the captured texts as one line, or otherwise.

@@ -44,15 +44,12 @@ func ruleSettings(r *Rule, home string, variables []string) []setting {
 // text takes a text of one line that is not empty.
 func text(field *string) value {
 	return value{form{kind: "string"}, func(value any) error {
-		s, ok := value.(string)
-		switch {
-		case !ok:
-			return &mistake{"must be text, not " + kind(value), ""}
-		case !oneLine(s):
-			return &mistake{fmt.Sprintf("must be one line of text, not %q", s), ""}
+		s, err := as[string](value, "text", "")
+		if err == nil && !oneLine(s) {
+			err = &mistake{fmt.Sprintf("must be one line of text, not %q", s), ""}
 		}
 		*field = s
-		return nil
+		return err
 	}, func() string { return quotedIfSet(*field) }}
 }
 
@@ -106,11 +103,8 @@ func each(do func(string) error) func(value any) error {
 
 // environmentTable accepts any table: each variable in it is a separate key.
 func environmentTable(value any) error {
-	if _, ok := value.(map[string]any); !ok {
-		return &mistake{"must be a table, not " + kind(value),
-			"write [rule.env] on a line of its own"}
-	}
-	return nil
+	_, err := as[map[string]any](value, "a table", "write [rule.env] on a line of its own")
+	return err
 }
 
 func environment(r *Rule, name string) value {

@@ -108,22 +108,27 @@ func toolSettings(c *Config, name, home string) []setting {
 	return list
 }
 
+// as returns a value as a type that people know by a name.
+func as[T any](value any, name, hint string) (T, error) {
+	typed, ok := value.(T)
+	if !ok {
+		return typed, &mistake{"must be " + name + ", not " + kind(value), hint}
+	}
+	return typed, nil
+}
+
 func boolean(field *bool) value {
-	return value{form{kind: "boolean"}, func(value any) error {
-		b, ok := value.(bool)
-		if !ok {
-			return &mistake{"must be true or false, not " + kind(value), ""}
-		}
-		*field = b
-		return nil
+	return value{form{kind: "boolean"}, func(value any) (err error) {
+		*field, err = as[bool](value, "true or false", "")
+		return err
 	}, func() string { return strconv.FormatBool(*field) }}
 }
 
 func duration(field *time.Duration, most time.Duration) value {
 	return value{form{kind: "string", pattern: durationPattern}, func(value any) error {
-		text, ok := value.(string)
-		if !ok {
-			return &mistake{"must be a duration in quotes, not " + kind(value), unitHint}
+		text, err := as[string](value, "a duration in quotes", unitHint)
+		if err != nil {
+			return err
 		}
 		d, err := ParseDuration(text)
 		if err != nil {
@@ -144,15 +149,12 @@ func short(d time.Duration) string { return fmt.Sprintf("%dh", d/time.Hour) }
 
 func oneOf[E ~string](field *E, allowed ...E) value {
 	return value{form{kind: "string", allowed: allowed}, func(value any) error {
-		text, ok := value.(string)
-		if !ok {
-			return &mistake{"must be " + alternatives(allowed) + ", not " + kind(value), ""}
-		}
-		if !slices.Contains(allowed, E(text)) {
-			return &mistake{fmt.Sprintf("must be %s, not %q", alternatives(allowed), text), ""}
+		text, err := as[string](value, alternatives(allowed), "")
+		if err == nil && !slices.Contains(allowed, E(text)) {
+			err = &mistake{fmt.Sprintf("must be %s, not %q", alternatives(allowed), text), ""}
 		}
 		*field = E(text)
-		return nil
+		return err
 	}, func() string { return quoted(*field) }}
 }
 
@@ -206,9 +208,9 @@ func path(field *string, home string) value {
 
 // absolute returns the path in value, with a leading ~ replaced by home.
 func absolute(value any, home string) (string, error) {
-	path, ok := value.(string)
-	if !ok {
-		return "", &mistake{"must be a path in quotes, not " + kind(value), ""}
+	path, err := as[string](value, "a path in quotes", "")
+	if err != nil {
+		return "", err
 	}
 	if strings.HasPrefix(path, "~/") {
 		if home == "" {

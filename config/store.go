@@ -133,12 +133,10 @@ func checkBucketParameters(parameters url.Values) error {
 }
 
 func storeURL(s *Store) value {
-	return value{form{kind: "string"}, func(value any) error {
-		text, ok := value.(string)
-		if !ok {
-			return &mistake{"must be a URL in quotes, not " + kind(value), storeHint}
+	return value{form{kind: "string"}, func(value any) (err error) {
+		if s.URL, err = as[string](value, "a URL in quotes", storeHint); err != nil {
+			return err
 		}
-		s.URL = text
-		return checkStoreURL(text)
+		return checkStoreURL(s.URL)
 	}, func() string { return quotedIfSet(s.Shown()) }}
 }
