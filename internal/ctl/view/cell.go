@@ -90,12 +90,3 @@ func SizeCell(bytes int64) Cell { return numeric(Size(bytes), bytes) }
 func Share(part, whole int64) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }
-
-// AmountCell returns a cell with an amount in the unit. Programs read a percentage, dollars
-// or milliseconds.
-func AmountCell(unit string, n Number) Cell {
-	if !n.Known() {
-		return UnknownCell()
-	}
-	return Cell{Human: Amount(unit, n), Raw: plainAmount(unit, n), Right: true}
-}

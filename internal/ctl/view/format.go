@@ -102,11 +102,16 @@ func splitSign(n int64) (sign string, absolute int64) {
 }
 
 // Amount writes a figure for people. The unit is share, nano_usd, ms, tokens or calls, for a mean.
-func Amount(unit string, n Number) string {
+func Amount(unit string, n Number) string { return AmountCell(unit, n).Human }
+
+// AmountCell returns a cell with an amount in the unit. Programs read a percentage, dollars
+// or milliseconds.
+func AmountCell(unit string, n Number) Cell {
 	if !n.Known() {
-		return NotKnown
+		return UnknownCell()
 	}
-	return unsignedZero(inUnit(unit, float64(n)))
+	human, plain := inUnit(unit, float64(n))
+	return Cell{Human: unsignedZero(human), Raw: unsignedZero(plain), Right: true}
 }
 
 // unsignedZero takes the sign off a figure that is rounded to 0.
@@ -117,37 +122,21 @@ func unsignedZero(text string) string {
 	return text
 }
 
-func inUnit(unit string, n float64) string {
+func inUnit(unit string, n float64) (human, plain string) {
+	whole := int64(math.Round(n))
+	sign, size := splitSign(whole)
+	plain = strconv.FormatFloat(n, 'f', 0, 64)
 	switch unit {
 	case "share":
-		return fmt.Sprintf("%.0f %%", 100*n)
+		return fmt.Sprintf("%.0f %%", 100*n), fmt.Sprintf("%.1f%%", 100*n)
 	case "nano_usd":
-		return dollars(int64(math.Round(n)))
+		return dollars(whole), exactDollars(whole)
 	case "calls":
-		return fmt.Sprintf("%.1f", n)
+		return fmt.Sprintf("%.1f", n), fmt.Sprintf("%.2f", n)
 	case "ms":
-		sign, ms := splitSign(int64(math.Round(n)))
-		return sign + Duration(time.Duration(ms)*time.Millisecond)
+		return sign + Duration(time.Duration(size)*time.Millisecond), plain
 	}
-	sign, count := splitSign(int64(math.Round(n)))
-	return sign + ShortNumber(count)
-}
-
-// plainAmount writes a known figure for programs.
-func plainAmount(unit string, n Number) string {
-	return unsignedZero(plainInUnit(unit, float64(n)))
-}
-
-func plainInUnit(unit string, n float64) string {
-	switch unit {
-	case "share":
-		return fmt.Sprintf("%.1f%%", 100*n)
-	case "nano_usd":
-		return exactDollars(int64(math.Round(n)))
-	case "calls":
-		return fmt.Sprintf("%.2f", n)
-	}
-	return strconv.FormatFloat(n, 'f', 0, 64)
+	return sign + ShortNumber(size), plain
 }
 
 // A Number is a figure that might be unknown: NaN, for which JSON has null.

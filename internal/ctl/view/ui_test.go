@@ -157,7 +157,7 @@ func TestAmounts(t *testing.T) {
 		}
 	}
 	for n, want := range map[Number]string{-1e-17: "0.0%", -0.1: "-10.0%"} {
-		if got := plainAmount("share", n); got != want {
+		if got := AmountCell("share", n).Raw; got != want {
 			t.Errorf("%g: %s, not %s", n, got, want)
 		}
 	}
