@@ -11,6 +11,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/internal/prices"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/ledger/history"
 
 	"github.com/spf13/cobra"
@@ -119,7 +120,7 @@ func (s *stats) arm(name string, r view.Reporter) billedGroup {
 // sum sums the calls up.
 func (s *stats) sum(l *ledger.Ledger, r view.Reporter) (err error) {
 	asked := s.Filter
-	if s.Filter, err = app.Summed(l, asked, history.Always.Since); err != nil {
+	if s.Filter, err = app.Summed(l, asked, 0); err != nil {
 		return err
 	}
 	s.latest = s.Filter != asked
@@ -167,7 +168,7 @@ func printStats(a *app.App, s stats, all bool) {
 		return
 	}
 	a.Stdout.Sentences("HEADLINE", view.Strong,
-		app.CallsOfPeriod(s.Filter.Times())+": "+s.Headline())
+		app.CallsSince(s.Filter.Since)+": "+s.Headline())
 	if s.latest {
 		a.Stderr.Notice(app.LatestWords)
 	}
@@ -252,7 +253,7 @@ func printArms(a *app.App, s stats) {
 // printSummary prints the saving in a sentence and a table, as Markdown: CI systems show it beside
 // a job.
 func printSummary(a *app.App, s stats) {
-	fmt.Fprintf(a.Stdout, "**reprise**, %s: %s.\n", app.CallsOfPeriod(s.Filter.Times()),
+	fmt.Fprintf(a.Stdout, "**reprise**, %s: %s.\n", app.CallsSince(s.Filter.Since),
 		inMarkdown(s.Headline()))
 	if s.Total.Calls == 0 {
 		return
@@ -331,7 +332,7 @@ func statsJSON(s stats) statsReport {
 		Cache: cacheJSON(s.Cached)}
 	r.Hour = slices.DeleteFunc(append([]history.HourRow{}, s.Hour...),
 		func(h history.HourRow) bool { return h.Calls+h.Chains == 0 })
-	r.Since = beginning(s.Filter.Times())
+	r.Since = beginning(s.Filter.Since)
 	for _, g := range s.Groups {
 		row := groupJSON(g)
 		if s.By == history.ByRole {
@@ -354,11 +355,10 @@ func groupJSON(g billedGroup) groupReport {
 		MoneyReport: view.MoneyJSON(g.Bill.Total, g.Bill.Source())}
 }
 
-// beginning returns when a period begins, nil for all of the past.
-func beginning(p history.Period) *time.Time {
-	if p.Since == history.Always.Since {
+// beginning returns a time of a filter, nil for all of the past.
+func beginning(since decide.Millis) *time.Time {
+	if since == 0 {
 		return nil
 	}
-	at := p.Since.Time()
-	return &at
+	return new(since.Time())
 }

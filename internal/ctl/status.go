@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"reprise/internal/ctl/app"
@@ -53,9 +52,9 @@ type overview struct {
 	bill  view.Bill     // of the last days
 	saved saving.Saving // of the last days
 	whole history.WholePrompts
-	// of the figures, if it is not the last days: the requested one, or of a huge ledger the latest
-	// calls
-	period    history.Period
+	// of the figures, 0 for the last days: the requested time, or of a huge ledger the time of the
+	// latest calls
+	since     decide.Millis
 	span      string // names it
 	chains    []history.ChainRow
 	running   []ledger.Record
@@ -101,14 +100,10 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter,
 	if f, err = app.Summed(l, f, recent); err != nil {
 		return o, err
 	}
-	if f.Period == (history.Period{}) { // of a chain or a task
-		f.Period = history.Since(recent).Period
-	}
-	if f.Period == history.Since(recent).Period {
-		o.span = fmt.Sprintf("last %d days", app.RecentDays)
-	} else {
-		o.period = f.Period
-		o.span = strings.TrimSpace(app.PeriodWords(o.period))
+	f.Since = cmp.Or(f.Since, recent) // of a chain or a task
+	o.span = fmt.Sprintf("last %d days", app.RecentDays)
+	if f.Since != recent {
+		o.since, o.span = f.Since, app.SinceWords(f.Since)
 	}
 	var passed []history.PassthroughRow
 	var cached []history.CacheRow
@@ -270,9 +265,8 @@ type recentReport struct {
 }
 
 func statusJSON(r view.Reporter, o overview) statusReport {
-	since := beginning(cmp.Or(o.period, history.Always))
 	return statusReport{Schema: "shimctl.status/1", Chains: view.Mapped(o.chains, r.Chain),
-		Recent: recentReport{app.RecentDays, since, o.bill,
+		Recent: recentReport{app.RecentDays, beginning(o.since), o.bill,
 			view.MoneyJSON(o.bill.Total, o.bill.Source()), o.whole.Short, o.whole.Long,
 			o.saved.Summary()},
 		Decisions: view.Mapped(o.decisions, r.Call),

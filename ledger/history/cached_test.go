@@ -52,7 +52,7 @@ func TestCacheRows(t *testing.T) {
 	if fmt.Sprint(rows) != fmt.Sprint(want) {
 		t.Errorf("cache rows %+v, want %+v", rows, want)
 	}
-	if rows, err = CacheRows(l, Filter{Period: Period{start + 7*minute + decide.BriefIdle + 1, Always.Until}}); err != nil || len(rows) != 1 || rows[0].Idle != Longer {
+	if rows, err = CacheRows(l, Filter{Since: start + 7*minute + decide.BriefIdle + 1}); err != nil || len(rows) != 1 || rows[0].Idle != Longer {
 		t.Errorf("the last hour: %+v %v", rows, err)
 	}
 }

@@ -2,7 +2,6 @@ package history
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -10,20 +9,14 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Period begins at Since and ends before Until.
-type Period struct{ Since, Until decide.Millis }
-
 const (
 	hour decide.Millis = 3_600_000
 	day                = 24 * hour
 )
 
-// Always is the period that contains every call.
-var Always = Period{math.MinInt64, math.MaxInt64}
-
 // A Filter selects calls. The zero value selects all; every field that is set must match.
 type Filter struct {
-	Period     Period // the zero value is Always
+	Since      decide.Millis // when the calls began at the earliest
 	Chain      int64
 	Tool       string
 	Directory  string // the calls' working directory, or one above it
@@ -32,25 +25,7 @@ type Filter struct {
 	Reason reason.Code
 }
 
-// Since selects the calls since a time.
-func Since(at decide.Millis) Filter { return Filter{Period: Period{at, Always.Until}} }
-
-// Times returns the filter's period.
-func (f Filter) Times() Period {
-	if f.Period == (Period{}) {
-		return Always
-	}
-	return f.Period
-}
-
-// OnlyPeriod reports whether the filter selects by nothing but the period, tool and directory, which a
-// call has that was passed through.
-func (f Filter) OnlyPeriod() bool {
-	f.Period, f.Tool, f.Directory = Period{}, "", ""
-	return f == Filter{}
-}
-
-// where returns the filter as a condition on calls and its arguments, without the period. Columns
+// where returns the filter as a condition on calls and its arguments, without the time. Columns
 // get the prefix.
 func (f Filter) where(prefix string) (condition string, args []any) {
 	all := []string{"1"}
@@ -86,7 +61,7 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 // selects returns the whole filter as a condition and its arguments. To select all calls it avoids the index of
 // times: reading the table sequentially is faster.
 func (f Filter) selects(prefix string) (condition string, args []any) {
-	if f.Times() == Always {
+	if f.Since == 0 {
 		return f.among(prefix)
 	}
 	return f.during(prefix+"started", prefix)
@@ -99,8 +74,7 @@ func (f Filter) among(prefix string) (condition string, args []any) {
 
 func (f Filter) during(started, prefix string) (condition string, args []any) {
 	condition, args = f.where(prefix)
-	p := f.Times()
-	return started + " >= ? AND " + started + " < ? AND " + condition, append([]any{p.Since, p.Until}, args...)
+	return started + " >= ? AND " + condition, append([]any{f.Since}, args...)
 }
 
 // ofCalls returns a condition that holds where some selected call has the value of owner in a column.

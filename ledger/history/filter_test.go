@@ -26,7 +26,7 @@ func TestFilter(t *testing.T) {
 		want func(ledger.Record) bool
 	}{
 		"all":       {Filter{}, func(ledger.Record) bool { return true }},
-		"period":    {Filter{Period: Period{5000, 90_000}}, func(i ledger.Record) bool { return i.Started >= 5000 && i.Started < 90_000 }},
+		"period":    {Filter{Since: 90_000}, func(i ledger.Record) bool { return i.Started >= 90_000 }},
 		"chain":     {Filter{Chain: 7}, func(i ledger.Record) bool { return i.Chain == 7 }},
 		"tool":      {Filter{Tool: "codex"}, func(i ledger.Record) bool { return i.Tool == "codex" }},
 		"directory": {Filter{Directory: "/work/1"}, func(i ledger.Record) bool { return i.Cwd == "/work/1" || i.Cwd == "/work/1/below" }},
@@ -36,9 +36,9 @@ func TestFilter(t *testing.T) {
 		"reason":    {Filter{Reason: reason.Extends}, func(i ledger.Record) bool { return i.Reason == reason.Extends }},
 		"detail":    {Filter{Reason: "short_prompt"}, func(i ledger.Record) bool { return i.Detail == "short_prompt" }},
 		"refused":   {Filter{Reason: "refused_other"}, func(i ledger.Record) bool { return i.FellBack == "refused_other" }},
-		"many": {Filter{Tool: "claude", Role: "role 1", Period: Period{0, 200_000}},
+		"many": {Filter{Tool: "claude", Role: "role 1", Since: 90_000},
 			func(i ledger.Record) bool {
-				return i.Tool == "claude" && i.Role == "role 1" && i.Started < 200_000
+				return i.Tool == "claude" && i.Role == "role 1" && i.Started >= 90_000
 			}},
 		"none": {Filter{Task: "no such"}, func(ledger.Record) bool { return false }},
 	} {

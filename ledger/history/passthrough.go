@@ -9,20 +9,19 @@ type PassthroughRow struct {
 	Calls              int64
 }
 
-// PassthroughRows returns the numbers of calls that were passed through on the days of the filter's
-// period, the latest first. A filter that selects by more than a tool and a directory selects none.
+// PassthroughRows returns the numbers of calls that were passed through since the filter's
+// time, the latest first. A filter that selects by more than a tool and a directory selects none.
 func PassthroughRows(l *ledger.Ledger, f Filter) ([]PassthroughRow, error) {
-	if !f.OnlyPeriod() {
+	if f != (Filter{Since: f.Since, Tool: f.Tool, Directory: f.Directory}) {
 		return nil, nil
 	}
 	where, args := f.where("") // only tool and directory, which these calls have too
-	p := f.Times()
 	// With max, SQLite takes detail from the row that has it.
 	all, err := ledger.List(l, `SELECT tool, cwd, reason, sum(calls), max(last) AS latest, detail FROM passed
-		WHERE last >= ? AND last < ? AND `+where+`
+		WHERE last >= ? AND `+where+`
 		GROUP BY tool, cwd, reason ORDER BY latest DESC, tool, cwd,
 		reason`, func(r *PassthroughRow) []any {
 		return []any{&r.Tool, &r.Cwd, &r.Reason, &r.Calls, &r.When, &r.Detail}
-	}, append([]any{p.Since, p.Until}, args...)...)
+	}, append([]any{f.Since}, args...)...)
 	return all, ledger.Wrap("list passed calls", err)
 }

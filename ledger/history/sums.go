@@ -186,7 +186,7 @@ func inPieces(q ledger.Queryer, f Filter, query string, read func(*sql.Rows) err
 			func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
 		return first, err
 	}
-	first, err := next("+id", "started >= ?", f.Times().Since) // + has SQLite use the index by time
+	first, err := next("+id", "started >= ?", f.Since) // + has SQLite use the index by time
 	for first.Valid && err == nil {
 		last := first.Int64 + pieceSize - 1
 		if err = ledger.Each(q, query, read, slices.Concat(args, []any{first.Int64, last}, ofFilter)...); err == nil {

@@ -229,7 +229,7 @@ func headline(w *harness.World, since time.Time) (float64, error) {
 		return 0, err
 	}
 	defer l.Close()
-	rows, err := history.Slices(l, history.Since(decide.MillisOf(since)), math.MaxInt64)
+	rows, err := history.Slices(l, history.Filter{Since: decide.MillisOf(since)}, math.MaxInt64)
 	if err != nil {
 		return 0, err
 	}

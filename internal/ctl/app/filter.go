@@ -77,7 +77,7 @@ func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
 		return out, err
 	}
 	if *f["since"] != "" {
-		out.Period = history.Since(decide.MillisOf(since)).Period
+		out.Since = decide.MillisOf(since)
 	}
 	if out.Tool != "" {
 		if err := CheckTools(out.Tool); err != nil {
@@ -154,45 +154,38 @@ const mostSummed = 50_000
 var LatestWords = "these are the latest " + view.Thousands(mostSummed) +
 	" calls; --since with an earlier date takes more"
 
-// Summed narrows a filter without a period to the calls since a time, and to the latest of them if
+// Summed narrows a filter without a time to the calls since a time, and to the latest of them if
 // there are more than can be summed up at once. A word that names a chain or a task is left as it
 // is.
 func Summed(l *ledger.Ledger, f history.Filter, since decide.Millis) (history.Filter, error) {
-	if f.Period != (history.Period{}) || f.Chain != 0 || f.Task != "" {
+	if f.Since != 0 || f.Chain != 0 || f.Task != "" {
 		return f, nil
 	}
-	since, err := history.Bounded(l, since, mostSummed)
-	if since != history.Always.Since {
-		f.Period = history.Since(since).Period
-	}
+	var err error
+	f.Since, err = history.Bounded(l, since, mostSummed)
 	return f, err
 }
 
-// PeriodWords says where the period begins, as in " since 2026-01-31 00:00".
-func PeriodWords(p history.Period) string { return periodIn(p, view.MinuteFormat) }
-
-func periodIn(p history.Period, layout string) string {
-	if p.Since == history.Always.Since {
-		return ""
-	}
-	return " since " + p.Since.Time().Format(layout)
+// SinceWords says when calls began at the earliest, as in "since 2026-01-31 00:00".
+func SinceWords(since decide.Millis) string {
+	return "since " + since.Time().Format(view.MinuteFormat)
 }
 
-// CallsOfPeriod names the calls that figures are of, as in "calls since 2026-11-20 00:00".
-func CallsOfPeriod(p history.Period) string {
-	if words := PeriodWords(p); words != "" {
-		return "calls" + words
+// CallsSince names the calls that figures are of, as in "calls since 2026-11-20 00:00".
+func CallsSince(since decide.Millis) string {
+	if since == 0 {
+		return "all calls"
 	}
-	return "all calls"
+	return "calls " + SinceWords(since)
 }
 
 // FilterWords names the calls that a filter selects, in the sentence that no call was made.
 func FilterWords(f history.Filter) string {
 	words := " yet"
-	if f.Period != (history.Period{}) {
-		words = periodIn(f.Period, time.RFC3339)
+	if f.Since != 0 {
+		words = " since " + f.Since.Time().Format(time.RFC3339)
 	}
-	if f.Period = (history.Period{}); f != (history.Filter{}) {
+	if f.Since = 0; f != (history.Filter{}) {
 		words += " that the flags select"
 	}
 	return words

@@ -47,7 +47,7 @@ type bar struct {
 func newContent(a *app.App, r view.Reporter, f history.Filter, s sums) content {
 	c := content{Footer: fmt.Sprintf("Made by %s at %s. Days are in UTC.", app.Version(),
 		a.Now.UTC().Format(view.MinuteFormat)),
-		Subtitle: app.CallsOfPeriod(f.Times())}
+		Subtitle: app.CallsSince(f.Since)}
 	if len(s.managed) == 0 {
 		c.Headline = "No managed call has been made."
 		return c

@@ -53,7 +53,7 @@ func write(a *app.App, file string, flags app.FilterFlags) error {
 		if err != nil {
 			return err
 		}
-		f, err := app.Summed(l, asked, history.Always.Since)
+		f, err := app.Summed(l, asked, 0)
 		if err != nil {
 			return err
 		}
