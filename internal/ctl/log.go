@@ -41,25 +41,26 @@ func newCallLine(r view.Reporter, i ledger.Record) callLine {
 }
 
 func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
-	return app.Lister[ledger.Record]{
-		None: cmp.Or(a.PassedHere(), "no such call has been made yet"),
-		Read: func(l *ledger.Ledger, query history.Query) ([]ledger.Record, error) {
-			calls, err := history.LatestCalls(l, query)
-			slices.Reverse(calls) // at a terminal the end stays on the screen
-			return calls, err
-		},
-		JSON: func(calls []ledger.Record) error {
-			e := json.NewEncoder(view.JSONWriter{Writer: a.Stdout})
-			e.SetEscapeHTML(false)
-			for _, i := range calls {
-				if err := e.Encode(newCallLine(r, i)); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-		Table: func(calls []ledger.Record) *view.Table { return callTable(a, r, calls) },
-	}.Print(a, l, flags)
+	query, err := flags.Query(a, l)
+	if err != nil {
+		return err
+	}
+	calls, err := history.LatestCalls(l, query)
+	slices.Reverse(calls) // at a terminal the end stays on the screen
+	switch {
+	case err != nil:
+	case flags.AsJSON:
+		e := json.NewEncoder(view.JSONWriter{Writer: a.Stdout})
+		e.SetEscapeHTML(false)
+		for _, i := range calls {
+			err = cmp.Or(err, e.Encode(newCallLine(r, i)))
+		}
+	case len(calls) == 0:
+		a.Stderr.Notice(cmp.Or(a.PassedHere(), "no such call has been made yet"))
+	default:
+		callTable(a, r, calls).Print(a.Stdout)
+	}
+	return err
 }
 
 var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT",

@@ -130,14 +130,23 @@ type chainsReport struct {
 }
 
 func listChains(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
-	return app.Lister[history.ChainRow]{
-		None: "there is no such chain yet", Read: history.Chains,
-		JSON: func(chains []history.ChainRow) error {
-			return a.Stdout.PrintJSON(chainsReport{"shimctl.chains/1",
-				view.Mapped(chains, r.Chain)})
-		},
-		Table: func(chains []history.ChainRow) *view.Table { return chainTable(a, chains) },
-	}.Print(a, l, flags)
+	query, err := flags.Query(a, l)
+	if err != nil {
+		return err
+	}
+	chains, err := history.Chains(l, query)
+	switch {
+	case err != nil:
+		return err
+	case flags.AsJSON:
+		return a.Stdout.PrintJSON(chainsReport{"shimctl.chains/1",
+			view.Mapped(chains, r.Chain)})
+	case len(chains) == 0:
+		a.Stderr.Notice("there is no such chain yet")
+	default:
+		chainTable(a, chains).Print(a.Stdout)
+	}
+	return nil
 }
 
 var chainColumns = []string{"CHAIN", "TOOL", "TASK", "ROLE", "RULE", "CALLS", "RESUMED", "LAST",

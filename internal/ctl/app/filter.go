@@ -231,31 +231,8 @@ func LimitFlag(c *cobra.Command, limit *int, usage string) {
 	c.Flags().IntVarP(limit, "limit", "n", 50, usage)
 }
 
-// A Lister is how a command lists things of one kind.
-type Lister[T any] struct {
-	None  string // the sentence if there is nothing
-	Read  func(*ledger.Ledger, history.Query) ([]T, error)
-	JSON  func([]T) error
-	Table func([]T) *view.Table
-}
-
-// Print lists the rows that the flags select.
-func (list Lister[T]) Print(a *App, l *ledger.Ledger, flags *Listing) error {
-	query := history.Query{Limit: flags.limit, Lasting: a.Lasting()}
-	var err error
-	if query.Filter, err = Filter(a, l, flags.Filter); err != nil {
-		return err
-	}
-	found, err := list.Read(l, query)
-	switch {
-	case err != nil:
-		return err
-	case flags.AsJSON:
-		return list.JSON(found)
-	case len(found) == 0:
-		a.Stderr.Notice(list.None)
-		return nil
-	}
-	list.Table(found).Print(a.Stdout)
-	return nil
+// Query returns the query of the rows that the flags select.
+func (list *Listing) Query(a *App, l *ledger.Ledger) (history.Query, error) {
+	filter, err := Filter(a, l, list.Filter)
+	return history.Query{Filter: filter, Limit: list.limit, Lasting: a.Lasting()}, err
 }
