@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"os/exec"
 	"regexp"
 	"runtime"
 	"slices"
@@ -25,8 +28,15 @@ type version struct{ tool, number, bin string }
 // directory is named.
 func (p pair) compare(match *regexp.Regexp, shims string) report {
 	r := report{tool: p.new.Tool, old: p.old.Version, new: p.new.Version}
-	if p.why != nil {
-		r.unknown = p.why
+	if r.unknown = p.why; p.why != nil {
+		return r
+	}
+	if p.unbuilt {
+		r.add("not tried", false, []string{"the registry does not have it for this platform"})
+		return r
+	}
+	if _, calls := realcli.Pins[p.new.Tool]; !calls {
+		r.unknown = r.try(p)
 		return r
 	}
 	var both [2]version
@@ -56,6 +66,23 @@ func (p pair) compare(match *regexp.Regexp, shims string) report {
 		}
 	}
 	return r
+}
+
+// try runs the jobs of kilo and the SDKs with the newer pin in the list.
+func (r *report) try(p pair) error {
+	before, err := os.ReadFile(list)
+	if err = cmp.Or(err, p.pin()); err != nil {
+		return err
+	}
+	jobs := exec.Command("go", "test", "-count=1", "-timeout=40m", "-run=SDK|AppServers|Kilo",
+		"./test/jobs")
+	jobs.Env = append(os.Environ(), "REPRISE_E2E=1")
+	if said, err := jobs.CombinedOutput(); err != nil {
+		r.add("jobs", true, strings.Split(strings.TrimSpace(string(said)), "\n"))
+	} else {
+		r.add("jobs", false, []string{"all pass"})
+	}
+	return os.WriteFile(list, before, 0o644)
 }
 
 // runs is how often a case that differs is made with each version: so each is compared with itself

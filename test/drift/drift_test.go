@@ -12,6 +12,7 @@ import (
 	"reprise/test/conformance/suite"
 	"reprise/test/harness"
 	"reprise/test/realcli"
+	"reprise/test/toolbox"
 )
 
 // newer differs from older in everything that is compared.
@@ -229,29 +230,69 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// A pin that is replaced stays in the list as tried.
-func TestPin(t *testing.T) {
+// inList is a directory with a copy of the list.
+func inList(t *testing.T) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../..", list))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	if err := errors.Join(os.MkdirAll(filepath.Dir(list), 0o700),
-		os.WriteFile(list, text, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	for _, pin := range realcli.Pins {
-		if err := (pair{old: pin, new: pin.At("999.0")}).pin(); err != nil {
-			t.Fatal(err)
+	toolbox.Write(t, list, string(text))
+}
+
+// A tool's pin that is replaced stays in the list as tried. An SDK's does not.
+func TestPin(t *testing.T) {
+	inList(t)
+	for _, pins := range []map[string]realcli.Pin{realcli.Pins, realcli.ByJobs} {
+		for _, pin := range pins {
+			if err := (pair{old: pin, new: pin.At("999.0")}).pin(); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	text, _ = os.ReadFile(list)
+	text, _ := os.ReadFile(list)
 	moved, err := tested.Parse(text)
-	for _, pin := range realcli.Pins {
-		rows := moved.Tool(pin.Tool).Rows()
+	for _, tool := range tested.Own().Tools {
+		rows := moved.Tool(tool.Name).Rows()
 		if now := rows[len(rows)-1].Version; now != "999.0" ||
-			rows[len(rows)-2].Version != pin.Version {
-			t.Errorf("%s: pinned %s, %v", pin.Tool, now, err)
+			rows[len(rows)-2].Version != tool.Version() {
+			t.Errorf("%s: pinned %s, %v", tool.Pin, now, err)
+		}
+	}
+	for _, sdk := range tested.Own().SDKs {
+		if now := moved.SDK(sdk.Name); now.Version() != "999.0" {
+			t.Errorf("%s: pinned %s, %v", sdk.Pin, now.Pin, err)
+		}
+	}
+}
+
+// The jobs of kilo and the SDKs are run with the newer pin in the list, which is as before then. A
+// version that is not there for this platform is listed, and run by nothing.
+func TestJobsTryAPin(t *testing.T) {
+	inList(t)
+	before, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	toolbox.Program(t, bin, "go", "#!/bin/sh\necho \"$REPRISE_E2E $*\"\n! grep 999.0 "+list+"\n")
+	sdk := realcli.ByJobs["agent-ts"]
+	for _, test := range []struct {
+		pair
+		want outcome
+		says string
+	}{
+		{pair{old: sdk, new: sdk.At("999.0")}, differs, "### jobs\n\n    1 test -count=1 "},
+		{pair{old: sdk, new: sdk}, clean, "    all pass\n"},
+		{pair{old: sdk, new: sdk.At("999.0"), unbuilt: true}, clean, "### not tried\n"},
+	} {
+		r := test.compare(nil, "")
+		now, err := os.ReadFile(list)
+		if r.outcome() != test.want || !strings.Contains(r.String(), test.says) ||
+			string(now) != string(before) {
+			t.Errorf("%v, the list is another: %v\n%s", err, string(now) != string(before), r)
 		}
 	}
 }

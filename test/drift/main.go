@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -40,7 +41,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.tool, "tool", "", "compare versions of this `tool` only")
+	flag.StringVar(&o.tool, "tool", "", "compare versions of this `tool` or SDK only")
 	flag.StringVar(&o.old, "tested", "", "the older `version` (default: the pin)")
 	flag.StringVar(&o.new, "new", "", "the newer `version` (default: the newest in the "+
 		"registry); \"newest\" for all tools that have a newer one than their pin")
@@ -81,7 +82,7 @@ func (o options) main(out io.Writer) (outcome, error) {
 	came := clean
 	for _, p := range pairs {
 		r := p.compare(match, shims)
-		if o.pin && o.run == "" && r.outcome() == clean {
+		if o.pin && o.run == "" && r.outcome() == clean && !p.unbuilt {
 			if err := p.pin(); err != nil {
 				return unknown, err
 			}
@@ -97,14 +98,18 @@ func (o options) main(out io.Writer) (outcome, error) {
 
 const list = "internal/tested/" + tested.File
 
-// pin replaces the older version by the newer one, as Renovate does.
+// pin replaces the older version by the newer one, as Renovate does. A tool's stays as tried.
 func (p pair) pin() error {
 	text, err := os.ReadFile(list)
 	pin := regexp.MustCompile(`("pin": "` + p.old.Asked + `[@=]+)` +
-		regexp.QuoteMeta(p.old.Version) + `(",\s*"tried": ")`)
-	if err == nil {
+		regexp.QuoteMeta(p.old.Version) + `"(,\s*"tried": ")?`)
+	if m := pin.FindSubmatchIndex(text); err == nil && m != nil {
+		tried := ""
+		if m[4] >= 0 {
+			tried = "${2}" + p.old.Version + " "
+		}
 		err = os.WriteFile(list, pin.ReplaceAll(text,
-			[]byte("${1}"+p.new.Version+"${2}"+p.old.Version+" ")), 0o644)
+			[]byte("${1}"+p.new.Version+`"`+tried)), 0o644)
 	}
 	return err
 }
@@ -118,17 +123,20 @@ func worse(a, b outcome) outcome {
 	return max(a, b)
 }
 
-// A pair is two versions of a tool. If the newer one is not known, why says so.
+// A pair is two versions of a tool or an SDK. If the newer one is not known, why says so.
 type pair struct {
 	old, new realcli.Pin
+	unbuilt  bool // the newer one is not there for this platform
 	why      error
 }
 
 // pairs returns the versions to compare.
 func (o options) pairs() (all []pair, err error) {
-	tools := slices.Sorted(maps.Keys(realcli.Pins))
+	pins := maps.Clone(realcli.Pins)
+	maps.Copy(pins, realcli.ByJobs)
+	tools := slices.Sorted(maps.Keys(pins))
 	if o.tool != "" {
-		if _, ok := realcli.Pins[o.tool]; !ok {
+		if _, ok := pins[o.tool]; !ok {
 			return nil, fmt.Errorf("no calls are known of the tool %q", o.tool)
 		}
 		tools = []string{o.tool}
@@ -146,18 +154,20 @@ func (o options) pairs() (all []pair, err error) {
 		}
 	}
 	for _, tool := range tools {
-		p := pair{old: realcli.Pins[tool], new: realcli.Pins[tool]}
+		p := pair{old: pins[tool], new: pins[tool]}
 		if o.old != "" {
 			p.old = p.old.At(o.old)
 		}
 		switch {
 		case o.since != "":
-			p.old = p.old.At(before.Tool(tool).Version())
+			p.old = p.old.At(cmp.Or(before.Tool(tool).Version(), before.SDK(tool).Version()))
 		case o.new == "" || o.new == "newest":
 			var newest string
 			// droid's can be older here and there
 			if newest, p.why = realcli.Newest(p.new); tested.Compare(newest, p.new.Version) > 0 {
 				p.new = p.new.At(newest)
+				built, err := realcli.Built(p.new)
+				p.unbuilt, p.why = !built, err
 			}
 		default:
 			p.new = p.new.At(o.new)

@@ -43,17 +43,21 @@ var (
 	OldClaude = Claude.At("2.0.50")
 )
 
-// Pins are the CLIs by their names, without kilo, which is opencode under another name.
-var Pins = pins()
+// Pins are the CLIs by their names, without kilo, which is opencode under another name and takes
+// half a minute a call. Jobs alone try that and the SDKs.
+var Pins, ByJobs = pins()
 
-func pins() map[string]Pin {
-	all := map[string]Pin{}
+func pins() (all, byJobs map[string]Pin) {
+	all, byJobs = map[string]Pin{}, map[string]Pin{Kilo.Tool: Kilo}
 	for _, t := range tested.Own().Tools {
 		if t.Name != Kilo.Tool {
 			all[t.Name] = pinOf(t.Name)
 		}
 	}
-	return all
+	for _, s := range tested.Own().SDKs {
+		byJobs[s.Name] = Pin{s.Name, s.Package(), s.Version(), s.Package(), s.Python(), nil}
+	}
+	return all, byJobs
 }
 
 // pinOf returns a tool's pin. Some packages are for one platform, since the commands' own would run
@@ -123,4 +127,13 @@ func Newest(p Pin) (version string, err error) {
 		return "", fmt.Errorf("find the newest %s: %w", p.Asked, err)
 	}
 	return version, nil
+}
+
+// Built reports whether the registry has a pin's package for this platform too.
+func Built(p Pin) (bool, error) {
+	if p.Package == p.Asked {
+		return true, nil
+	}
+	all, err := toolbox.Output("npm", "view", p.Package, "versions", "--json")
+	return strings.Contains(all, `"`+p.Version+`"`), err
 }
