@@ -141,17 +141,12 @@ const ResumesAll = "dearer = \"resume\"\n"
 
 // Configure writes the configuration of the shims.
 func (w *World) Configure(text string) error {
-	err := os.MkdirAll(filepath.Dir(w.Config()), 0o755)
-	if err = errors.Join(err, os.WriteFile(w.Config(), []byte(text), 0o600)); err != nil {
-		return fmt.Errorf("configure the shims: %w", err)
-	}
-	return nil
+	return put(filepath.Dir(w.Config()), map[string]string{"config.toml": text})
 }
 
 // Config returns the file with the configuration of the shims.
 func (w *World) Config() string {
-	return filepath.Join(w.Home, ".config", "reprise",
-		"config.toml")
+	return filepath.Join(w.Home, ".config", "reprise", "config.toml")
 }
 
 // State returns the directory of the shim's ledger and log.

@@ -29,7 +29,7 @@ var claude = cli{
 	rows: map[string]row{
 		"max turns": {prompt: "RUNTOOL please", options: list("--max-turns|1")},
 	},
-	own: merged(claudeCalls, framesCalls),
+	own: claudeCalls,
 	jobs: map[string][]call{
 		"own continue": {{Args: list("-p|remember number 7")},
 			{Args: list("-cp|what number")}},

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"reprise/test/harness"
-	"reprise/test/realcli"
 )
 
 type call = harness.Call
@@ -233,8 +232,7 @@ func (c cli) resumed() []scenario {
 }
 
 func answer(r harness.Result) string {
-	return fmt.Sprintf("exit %d\n%s%s", r.Exit, r.Stdout,
-		r.Stderr)
+	return fmt.Sprintf("exit %d\n%s%s", r.Exit, r.Stdout, r.Stderr)
 }
 
 func (c cli) text() format { return c.formats[0] }
@@ -371,17 +369,4 @@ func (c cli) timing() (all []scenario) {
 		all = append(all, s)
 	}
 	return all
-}
-
-// install returns the directory of each tool's real CLI.
-func install(tools []string) (map[string]string, error) {
-	real := map[string]string{}
-	for _, tool := range tools {
-		bin, err := realcli.Install(realcli.Pins[tool])
-		if err != nil {
-			return nil, err
-		}
-		real[tool] = bin
-	}
-	return real, nil
 }

@@ -8,6 +8,8 @@ import (
 	"reprise/test/harness"
 )
 
+func init() { maps.Copy(claudeCalls, framesCalls) }
+
 // frames is the command line of a caller that speaks stream-json on stdin, as the agent SDKs do.
 func frames(more ...string) []string {
 	return append(list("--output-format|stream-json|--verbose|--input-format|stream-json"), more...)
@@ -73,13 +75,6 @@ tool.stdin.on("error", () => {})
 tool.on("close", code => { process.exitCode = code ?? 1 })
 next()
 ' "$0" "$@"`
-
-// merged returns both lists of calls in one.
-func merged(a, b map[string]call) map[string]call {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
-}
 
 // pixel is an image.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="

@@ -19,6 +19,7 @@ import (
 	"sync"
 
 	"reprise/test/harness"
+	"reprise/test/realcli"
 	"reprise/test/toolbox"
 
 	"golang.org/x/sync/errgroup"
@@ -88,9 +89,11 @@ func (o options) suite(tools []string, shims string) error {
 	if err != nil {
 		return err
 	}
-	real, err := install(tools)
-	if err != nil {
-		return err
+	real := map[string]string{}
+	for _, tool := range tools {
+		if real[tool], err = realcli.Install(realcli.Pins[tool]); err != nil {
+			return err
+		}
 	}
 	fmt.Println("seed", o.seed)
 	failed := 0

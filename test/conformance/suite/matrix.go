@@ -33,7 +33,13 @@ func runMatrix(tools []string, shims, run string) error {
 			if !match.MatchString(row.Version) {
 				continue
 			}
-			r := tryVersion(realcli.Pins[tool].At(row.Version), shims)
+			var r Row
+			if bin, done, err := Install(realcli.Pins[tool].At(row.Version)); err != nil {
+				r.PassedThrough = cell(err.Error())
+			} else {
+				r = Try(tool, bin, shims)
+				done()
+			}
 			fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", tool, row.Version, r.PassedThrough,
 				r.Fresh, r.Notices, r.Resumes)
 		}
@@ -54,16 +60,6 @@ func (r Row) Failures() (all []string) {
 		}
 	}
 	return all
-}
-
-// tryVersion returns a version's row.
-func tryVersion(pin realcli.Pin, shims string) Row {
-	bin, done, err := Install(pin)
-	if err != nil {
-		return Row{PassedThrough: cell(err.Error())}
-	}
-	defer done()
-	return Try(pin.Tool, bin, shims)
 }
 
 // ErrBroken reports that a version does not answer.
