@@ -310,8 +310,9 @@ func (s *seen) paths(all map[string]bool, title, path string, value any, depth i
 			s.paths(all, title, at+"[].", inner, depth)
 		}
 	case string:
-		if !word.MatchString(value) { // masks take time
-			value = s.mask(value)
+		if !word.MatchString(value) { // masks take time, and can be of a key
+			name := `"` + at[strings.LastIndexAny(at, " .")+1:] + `":"`
+			value = strings.TrimSuffix(strings.TrimPrefix(s.mask(name+value+`"`), name), `"`)
 		}
 		if kind = "text"; title == "events" || word.MatchString(value) {
 			kind = fmt.Sprintf("%.300q", value)
