@@ -30,21 +30,20 @@ var claude = cli{
 		"max turns": {prompt: "RUNTOOL please", options: list("--max-turns|1")},
 	},
 	own: claudeCalls,
+	then: map[string]call{
+		"own continue": {Args: list("-cp|what number")},
+		"own fork": {Args: list(
+			"-p|what number|--resume|{id}|--fork-session|--output-format|json")},
+		"resume elsewhere": {Args: list("-p|what number|-r|{id}"), Dir: ".git"},
+		"own fork, stream": {Args: list(
+			"-p|what number|--resume|{id}|--fork-session|--output-format|stream-json|--verbose")},
+		"resume elsewhere, stream": {Dir: ".git", Args: list(
+			"-p|what number|-r|{id}|--output-format|stream-json|--verbose")},
+	},
 	jobs: map[string][]call{
-		"own continue": {{Args: list("-p|remember number 7")},
-			{Args: list("-cp|what number")}},
-		"own fork": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|--resume|{id}|--fork-session|--output-format|json")}},
-		"resume elsewhere": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|-r|{id}"), Dir: ".git"}},
 		"own resume, frames": {{Args: frames(),
 			Stdin: initialize + message("remember number 7")},
 			{Args: frames("--resume={id}"), Stdin: initialize + message("what number")}},
-		"own fork, stream": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|--resume|{id}|--fork-session|--output-format|stream-json|--verbose")}},
-		"resume elsewhere, stream": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|-r|{id}|--output-format|stream-json|--verbose"),
-				Dir: ".git"}},
 		"resume after overflow, stream": {{Args: list("-p|remember number 7")},
 			{Args: list("-p|TOOBIG|-r|{id}|--output-format|stream-json|--verbose")},
 			{Args: list("-p|what number|-r|{id}|--output-format|stream-json|--verbose")}},

@@ -31,6 +31,7 @@ type cli struct {
 	exitsBeforeFlush bool          // it exits before a full pipe has taken all
 	rows             map[string]row
 	own              map[string]call
+	then             map[string]call // after a call with a number to remember
 	jobs             map[string][]call
 	again            func(f format, id, prompt string) []string // a call that resumes that session
 	guard            guard
@@ -127,6 +128,9 @@ func (c cli) conversations() map[string][]call {
 	}
 	for _, f := range slices.Concat(c.formats, c.others) {
 		all["own resume, "+f.name] = []call{first, next(f, "what number")}
+	}
+	for name, second := range c.then {
+		all[name] = []call{first, second}
 	}
 	maps.Copy(all, c.jobs)
 	return all

@@ -41,13 +41,10 @@ var copilot = cli{
 		"another directory":    {Args: list("-s|-p|hi|-C|..")},
 		"unknown directory":    {Args: list("-s|-p|hi|-C|nosuch")},
 	},
-	jobs: map[string][]call{
-		"the last session": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|-s|--continue")}},
-		"resumed elsewhere": {{Args: list("-p|remember number 7")},
-			{Args: list("-C|..|-s|-p|what number|--resume={id}")}},
-		"an id in use, json": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|--output-format|json|--session-id|{id}")}},
+	then: map[string]call{
+		"the last session":   {Args: list("-p|what number|-s|--continue")},
+		"resumed elsewhere":  {Args: list("-C|..|-s|-p|what number|--resume={id}")},
+		"an id in use, json": {Args: list("-p|what number|--output-format|json|--session-id|{id}")},
 	},
 	again: func(f format, id, prompt string) []string {
 		return append([]string{"--resume", id, "-p", prompt}, f.args...)

@@ -33,9 +33,8 @@ var droid = cli{
 			Files: map[string]string{"there.txt": "remember number 5\n"}},
 		"help": {Args: list("exec|--help")},
 	},
-	jobs: map[string][]call{
-		"own fork, json": {{Args: list("exec|remember number 7")},
-			{Args: list("exec|-o|json|--fork|{id}|what number")}},
+	then: map[string]call{
+		"own fork, json": {Args: list("exec|-o|json|--fork|{id}|what number")},
 	},
 	again: func(f format, id, prompt string) []string {
 		return append(append(list("exec|-s"), id, prompt), f.args...)

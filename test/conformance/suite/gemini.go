@@ -36,11 +36,9 @@ var gemini = cli{
 		"help":                     {Args: list("--help")},
 		"positional and -p":        {Args: list("look|-p|hi")},
 	},
-	jobs: map[string][]call{
-		"own resume, latest": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|-r|latest|-o|stream-json")}},
-		"id in use": {{Args: list("-p|remember number 7")},
-			{Args: list("-p|what number|--session-id|{id}")}},
+	then: map[string]call{
+		"own resume, latest": {Args: list("-p|what number|-r|latest|-o|stream-json")},
+		"id in use":          {Args: list("-p|what number|--session-id|{id}")},
 	},
 	again: func(f format, id, prompt string) []string {
 		return append([]string{"--resume", id, "-p", prompt}, f.args...)

@@ -39,11 +39,9 @@ var opencode = cli{
 		"list of sessions":  {Args: list("session|list")},
 		"help":              {Args: list("run|--help")},
 	},
-	jobs: map[string][]call{
-		"own copy, json": {{Args: list("run|remember number 7")},
-			{Args: list("run|what number|--format|json|--session={id}|--fork")}},
-		"the latest, text": {{Args: list("run|remember number 7")},
-			{Args: list("run|what number|-c")}},
+	then: map[string]call{
+		"own copy, json":   {Args: list("run|what number|--format|json|--session={id}|--fork")},
+		"the latest, text": {Args: list("run|what number|-c")},
 	},
 	again: func(f format, id, prompt string) []string {
 		return append([]string{"run", prompt, "-s", id}, f.args...)
