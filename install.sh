@@ -134,7 +134,7 @@ read_options() {
 	fi
 }
 
-# add_tools LIST adds the tools of a list with commas to those that are asked for.
+# add_tools LIST adds the tools of a list with commas to the requested ones.
 add_tools() {
 	[ -n "$1" ] || bad_usage '--tools needs tools'
 	case $1 in *[!a-z0-9,-]*) bad_usage "$1 is no list of tools" ;; esac
@@ -391,7 +391,7 @@ fetch_release() {
 }
 
 # check_signature checks, with cosign or gh if this machine has one of them, that the repository's own workflow made the
-# release, and says what was checked.
+# release, and names the check.
 check_signature() {
 	workflow=$repository/.github/workflows/release.yml
 	if [ "$unsigned" = yes ]; then
@@ -631,7 +631,7 @@ remove_or_mention() {
 		again='./install.sh --uninstall'
 		[ ! -e "$(dirname -- "$0")/reprise.sh" ] || again='reprise uninstall' # out of a package of npm
 		say "left $1; to remove it too: $again --purge"
-	elif present "$1/bin"; then # all base directories may be one, and programs are not to be purged
+	elif present "$1/bin"; then # all base directories might be one, and programs must not be purged
 		say "left $1, which holds $1/bin"
 	else
 		rm -rf -- "$1"

@@ -67,8 +67,9 @@ type Prune struct {
 // PruneAuto says which sessions the shims remove, at most once a day.
 type PruneAuto string
 
+// The values of prune.auto.
 const (
-	PruneCopies PruneAuto = "copies" // those that copies have continued
+	PruneCopies PruneAuto = "copies" // sessions that copies have continued
 	PruneAll    PruneAuto = "all"    // all that shimctl prune removes
 	PruneOff    PruneAuto = "off"
 )
@@ -90,6 +91,7 @@ const (
 // Busy is how to handle a call of a session that another process is using.
 type Busy string
 
+// The values of busy.
 const (
 	BusyFresh Busy = "fresh" // a separate session
 	// a copy of it as the last run left it if the tool can make one, else a separate session

@@ -11,8 +11,8 @@ import (
 	"reprise/rewrite/prompt"
 )
 
-// A Rule says which calls belong to which job, and which policy applies to them. Rules are pure: a
-// match depends on the Subject alone.
+// A Rule selects calls, and has the names and the policy of their job. Rules are pure: a match
+// depends on the Subject alone.
 type Rule struct {
 	Name   string // rules of one name share their tasks
 	Policy        // the configuration's, unless the rule says otherwise
@@ -30,18 +30,18 @@ type Rule struct {
 	starts     []string
 	prompt     []*pattern
 	task, role string // if nothing captures them
-	job        Job
+	job        JobUnit
 	roleText   []*pattern
 	keep       []*pattern
 	freshWhen  []*pattern
 	reset      reset
 }
 
-// A Job says which calls of a rule are one job.
-type Job string
+// A JobUnit says which calls of a rule are one job.
+type JobUnit string
 
 // JobRun makes each run of the calling program a job, beside the task that the rule names.
-const JobRun Job = "run"
+const JobRun JobUnit = "run"
 
 // A variable must be set to a value that matches.
 type variable struct {
@@ -158,7 +158,7 @@ func (m *Match) addRoleText(s Subject) {
 	}
 }
 
-// takeNames replaces the rule's names by those that the caller sets. A name that was copied from
+// takeNames replaces the rule's names by the caller's. A name that was copied from
 // the documentation names nothing.
 func (m *Match) takeNames(env func(string) string) {
 	if task := env("REPRISE_TASK"); task != "" && task != "NAME" {

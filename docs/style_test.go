@@ -24,11 +24,12 @@ var habits = []struct {
 		"a clause with what in place of a noun",
 		regexp.MustCompile(`\b[Ww]hat (?:an?|the|it|is|was|no|comes?|came|they|that|one|others?|its?|claude|has|had|` +
 			`you|runs?|stands?|more)\b`),
-		0.15, 0.04,
+		0, 0,
 	},
-	{"of which, whose", regexp.MustCompile(`\b(?:(?:of|by|to|in|from|with) which|whose)\b`), 0.27, 0.08},
-	{"one that, that of", regexp.MustCompile(`\b(?:[Oo]ne that|that of|those of)\b`), 0.9, 0.04},
-	{"its", regexp.MustCompile(`\b[Ii]ts\b`), 2.8, 1.8},
+	{"of which, whose", regexp.MustCompile(`\b(?:(?:of|by|to|in|from|with) which|whose)\b`), 0, 0.04},
+	{"one that, that of", regexp.MustCompile(`\b(?:[Oo]ne that|that of|those of)\b`), 0, 0},
+	{"its", regexp.MustCompile(`\b[Ii]ts\b`), 2.44, 1.62},
+	{"two its in a sentence", regexp.MustCompile(`\b[Ii]ts\b[^.:;!?|]*\b[Ii]ts\b`), 0, 0},
 	{"may", regexp.MustCompile(`\bmay\b`), 0, 0},
 }
 

@@ -41,7 +41,7 @@ type Book struct {
 	Host      string
 	Place     string                 // a digest that tells the call's directory from all others
 	HasTree   func(tree string) bool // see ledger.RemoteOptions
-	Timeout   time.Duration          // for reading and taking, again if another call was faster
+	Timeout   time.Duration          // to load and take, and again if another call was faster
 	Upload    time.Duration          // for bringing or keeping a bundle, with the entries that belong to it
 }
 

@@ -95,7 +95,7 @@ func (b *Book) edit(ctx context.Context, h *hold, now decide.Millis, change func
 	return err
 }
 
-// Renew prolongs the time for which others wait for the call.
+// Renew prolongs the time that others wait for the call.
 func (b *Book) Renew(t *ledger.Ticket, now decide.Millis) error {
 	h := holdOf(t)
 	if h == nil {

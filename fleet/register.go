@@ -141,8 +141,9 @@ func (r *register) encode(now decide.Millis) []byte {
 // maxContinued is how many sessions a register keeps of a chain that were continued in copies.
 const maxContinued = 32
 
-// trim removes the sessions that can no longer matter: those from before the chain began anew, unless they are in use,
-// and all but the latest of those that were continued in copies, or were copies that ended badly.
+// trim removes the sessions that can no longer matter: sessions from before the chain began anew,
+// unless they are in use, and, but for the latest, sessions that were continued in copies, or were
+// copies that ended badly.
 func (r *register) trim(now decide.Millis) {
 	first := r.Chain.Since
 	if first == 0 {

@@ -169,8 +169,8 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 		}
 		return d, ticket
 	}
-	a := decide.Fingerprints{Settings: decide.NewDigests([]decide.Digest{{Guard: reason.SettingsChanged, Name: "X", Value: "1"}, {Guard: reason.SettingsChanged, Name: "Y", Value: "1"}})}
-	b := decide.Fingerprints{Settings: decide.NewDigests([]decide.Digest{{Guard: reason.SettingsChanged, Name: "X", Value: "2"}, {Guard: reason.SettingsChanged, Name: "Y", Value: "2"}})}
+	a := decide.Fingerprints{Settings: decide.NewDigests([]decide.NamedDigest{{Guard: reason.SettingsChanged, Name: "X", Value: "1"}, {Guard: reason.SettingsChanged, Name: "Y", Value: "1"}})}
+	b := decide.Fingerprints{Settings: decide.NewDigests([]decide.NamedDigest{{Guard: reason.SettingsChanged, Name: "X", Value: "2"}, {Guard: reason.SettingsChanged, Name: "Y", Value: "2"}})}
 	play(1000, "One.", a, first, left, reason.FirstCall)
 	play(2000, "Two.", a, left, left, reason.Unrelated)
 	play(3000, "Three.", a, decide.Revision{Repository: "r", Branch: "work", Head: "3"}, decide.Revision{Repository: "r", Branch: "work", Head: "4"}, reason.Unrelated)
@@ -182,7 +182,7 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 	wantRow(t, "five", row(t, l, "calls", ticket.ID-1), map[string]any{"changed": ""})
 }
 
-// A session has the caller of its latest call, a call its own.
+// A session has the caller of the latest call, a call its own.
 func TestCallerIsRecorded(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)

@@ -12,7 +12,8 @@ import (
 // A request has a prompt of so many tokens, and some of them were in the cache.
 type request struct{ prompt, read int64 }
 
-// callAt makes a call of a named task. Its session holds its first request and the text added until its end.
+// callAt makes a call of a named task. Its session holds the first request and the text added until
+// the end.
 func callAt(t *testing.T, l *Ledger, now decide.Millis, task string, first, sum request, holds int64) decide.Decision {
 	t.Helper()
 	return callWith(t, l, now, task, first, sum, holds, func(*Call) {}, func(*Ticket) {})

@@ -332,8 +332,7 @@ type counted struct{ sessions, copies int }
 // usable reports whether a session has ended well and no process uses it.
 func usable(c decide.ChainFacts) bool { return c.State == decide.Live && !c.Held }
 
-// addInner adds sessions that others were copied from, except those that were ends when read
-// earlier.
+// addInner adds sessions that others were copied from, unless they were ends when read earlier.
 func addInner(f *decide.Facts, sessions []decide.ChainFacts) {
 	for _, one := range sessions {
 		if !slices.ContainsFunc(f.Chains, func(c decide.ChainFacts) bool { return c.Session == one.Session }) {
@@ -405,7 +404,7 @@ func (c *Call) job() []any {
 	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest}
 }
 
-// A candidate is a session that a call might continue, with its chain and its lease.
+// A candidate is a session that a call might continue, with the chain and the lease.
 type candidate struct {
 	chain   storedChain
 	session storedSession

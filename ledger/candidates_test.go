@@ -185,8 +185,8 @@ func TestAsManyAsAreLookedAt(t *testing.T) {
 	}
 }
 
-// An old chain has no note of the session that its job began with: its sessions count from the
-// session that it had.
+// An old chain has no note of the session that the job began with: the sessions count from the one
+// that it had.
 func TestSinceOfAnOldChain(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)

@@ -8,7 +8,7 @@ import (
 	"reprise/rewrite"
 )
 
-// A Chain is a chain with sessions in the order in which they began, as a value that any book can
+// A Chain is a chain with sessions in the order of their beginning, as a value that any book can
 // keep. The sessions have numbers; 0 is none. The JSON names are the format of stores, and never
 // change.
 type Chain struct {

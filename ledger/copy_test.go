@@ -16,7 +16,7 @@ const (
 	otherID  = "cccccccc-2222-4333-8444-555555555555"
 )
 
-// copyCall goes on in copies. Its ForkPoint names its argument.
+// copyCall goes on in copies. ForkPoint names its argument.
 func copyCall(l *Ledger, prompt string, now decide.Millis) *Call {
 	c := testCall(l, prompt, now)
 	c.Copies = true
@@ -121,7 +121,7 @@ func TestCopyIsASessionOfItsChain(t *testing.T) {
 	}
 }
 
-// A copy has its source's answers, and its age.
+// A copy has the source's answers and age.
 func TestCopyHasThePastOfItsSource(t *testing.T) {
 	l, _ := newLedger(t)
 	talk := fmt.Sprintf(base, 1) + "\n\nUser: what is it?"

@@ -168,7 +168,7 @@ func TestLeaseOfAnotherNamespace(t *testing.T) {
 	}
 }
 
-// A dead lease goes with its call, and when its chain goes on.
+// A dead lease goes with the call, and when the chain goes on.
 func TestDeadLeasesGo(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)

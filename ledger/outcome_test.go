@@ -70,7 +70,7 @@ func TestWhatIsCompared(t *testing.T) {
 	}
 }
 
-// A session knows its last prompt, as far as its newest prompt tells, and the forms of all its answers.
+// A session knows the last prompt, as far as the newest prompt tells, and the forms of all answers.
 func TestWhatASessionWasSent(t *testing.T) {
 	l, _ := newLedger(t)
 	var said []byte

@@ -60,7 +60,7 @@ type Record struct {
 	Arm         string          `db:"arm,once" json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
 	Hour        bool            `db:"cache_hour,once" json:"-"` // the provider was asked to keep the prompt for an hour
 	ResumedFrom string          `db:"resumed_from,once TEXT" json:"resumed_from,omitempty" doc:"the session to go on with"`
-	Idle        Number          `db:"idle,once INTEGER" json:"-"`        // of a resumed call: how long its session had not been used
+	Idle        Number          `db:"idle,once INTEGER" json:"-"`        // of a resumed call: how long its session had not been used, in ms
 	HeldTokens  Number          `db:"held_tokens,once INTEGER" json:"-"` // likewise: the tokens that it had been sent
 	FellBack    reason.Code     `db:"fell_back TEXT" json:"fell_back,omitempty" doc:"why a resume was refused"`
 	SentBytes   int64           `db:"sent_bytes" json:"sent_bytes" doc:"length of what the model was sent"`

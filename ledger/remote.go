@@ -21,7 +21,7 @@ type Remote interface {
 	// relative to the tool's home, from the session's ID and file. If Restore fails, the resume must be abandoned for
 	// the reason.Code in the error.
 	Restore(ctx context.Context, t *Ticket, paths func(id, file string) []string) error
-	// Renew prolongs the time for which others wait for the call.
+	// Renew prolongs the time that others wait for the call.
 	Renew(*Ticket, decide.Millis) error
 	// FinishWithin is Finish. If the context ends before the store has the session, it returns the work that is left.
 	FinishWithin(ctx context.Context, t *Ticket, o *Outcome, later ...Turn) (left []byte, err error)
@@ -47,7 +47,7 @@ type RemoteOptions struct {
 	Environ      []string
 	URL          string
 	Key, KeyFile string
-	Timeout      time.Duration // for reading and taking, again if another call was faster
+	Timeout      time.Duration // to load and take, and again if another call was faster
 	Upload       time.Duration // for a bundle to be brought or stored, with the register
 
 	Local   *Ledger

@@ -73,7 +73,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A reset deletes nothing, and never writes over what was set aside before.
+// A reset deletes nothing, and never writes over a file that was set aside before.
 func TestReset(t *testing.T) {
 	path, key := used(t, 1)
 	before, err := os.ReadFile(path)

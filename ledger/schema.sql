@@ -17,7 +17,7 @@ CREATE INDEX calls_chain ON calls (chain_id);
 CREATE INDEX calls_started ON calls (started);
 CREATE INDEX calls_hour ON calls (started) WHERE cache_hour;
 
-CREATE TABLE answers ( -- the latest, by which a prompt that shows one is recognized
+CREATE TABLE answers ( -- the latest: a prompt that shows one is recognized by it
 	call INTEGER PRIMARY KEY REFERENCES calls (id) ON DELETE CASCADE,
 	session    INTEGER NOT NULL,
 	chain      INTEGER NOT NULL, -- of the session
@@ -51,11 +51,11 @@ CREATE TABLE passed ( -- headless calls that were passed through, as numbers
 	day    INTEGER NOT NULL, -- since 1970, in UTC
 	calls  INTEGER NOT NULL,
 	last   INTEGER NOT NULL,
-	detail TEXT NOT NULL DEFAULT '', -- where the configuration had a mistake, or what failed: of the latest call
+	detail TEXT NOT NULL DEFAULT '', -- the place of a mistake in the configuration, or the failed step: of the latest call
 	PRIMARY KEY (tool, cwd, reason, day)
 ) WITHOUT ROWID;
 
-CREATE TABLE daily ( -- when the shims last did what they do once a day
+CREATE TABLE daily ( -- when the shims last did each daily task
 	what    TEXT PRIMARY KEY,
 	claimed INTEGER NOT NULL
 ) WITHOUT ROWID;

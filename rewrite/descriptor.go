@@ -38,15 +38,15 @@ type Descriptor struct {
 	// Database, if set, is the SQLite database, relative to Home, with the tool's sessions;
 	// Sessions is empty then.
 	Database string
-	// SessionQuery, if set, says that the files of SessionPaths are SQLite databases in which a
+	// SessionQuery, if set, says that the files of SessionPaths are SQLite databases where a
 	// session is a row: an SQL query with the session's ID as the only parameter. The row that it
 	// returns must change with each turn and contain no text of the session.
 	SessionQuery string
 	// Travels reports that a session resumes on another machine from the files that SessionFiles
 	// lists.
 	Travels bool
-	// RoutedBySession reports that requests to the model have the session's ID in a header, by which
-	// a gateway can choose a backend.
+	// RoutedBySession reports that requests to the model have the session's ID in a header: a
+	// gateway can choose a backend by it.
 	RoutedBySession bool
 	// AsksVersion says that a binary is run with --version, once, if the version is not to be seen
 	// from the package.

@@ -60,8 +60,8 @@ var jobVariables = []string{
 	"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
 }
 
-// Words that say for whom or for which job a call is made. The first set counts at the end of a
-// name and before ID, NAME, KEY or SLUG there, the second only before ID.
+// Words for the job of a call, or for the tenant that it is made for. The first set counts at the end
+// of a name and before ID, NAME, KEY or SLUG there, the second only before ID.
 var (
 	tenantWords = []string{"TENANT", "CUSTOMER", "ORG", "ORGANIZATION", "ORGANISATION", "ACCOUNT",
 		"WORKSPACE"}
@@ -71,7 +71,7 @@ var (
 	idWords = []string{"ID", "UUID", "GUID", "NAME", "KEY", "SLUG"}
 )
 
-// namesJob reports whether a variable says for whom, or in which job, a call is made.
+// namesJob reports whether a variable names the job of a call, or the tenant that it is made for.
 func namesJob(name string) bool {
 	if slices.Contains(jobVariables, name) {
 		return true
@@ -188,11 +188,13 @@ func Imports(text string) []string {
 	return paths
 }
 
-// Limits of JSON objects with members that are compared one by one.
+// MaxMembers is how many members a JSON object has at most if they are compared one by one.
+const MaxMembers = 64
+
+// Other limits of such an object, in bytes.
 const (
 	maxMembersText = 64 << 10
-	MaxMembers     = 64
-	longestMember  = 100 // bytes of a name
+	longestMember  = 100 // of a name
 )
 
 // JSONSettings returns the setting that a text is and, if it is a JSON object, one for each of its

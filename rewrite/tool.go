@@ -47,7 +47,7 @@ type Tool interface {
 	CopySession(from, to, at string, file []byte) (name string, copied []byte, err error)
 	// ValidID reports whether id has the form of this tool's session IDs.
 	ValidID(id string) bool
-	// SessionPaths returns the files in which the tool can keep the session, relative to the home,
+	// SessionPaths returns the files where the tool can keep the session, relative to the home,
 	// the most likely one first. Each can contain * as in filepath.Glob; of several matches the
 	// last by name counts. The last path matches all that the others do. With the descriptor's
 	// SessionQuery they are databases.
@@ -402,7 +402,8 @@ type StreamState struct {
 	// also if it is made before the run has ended.
 	OwnFigures bool
 
-	// Files are those that the run's tools were given to read or change, at most MaxThings of them.
+	// Files are the files that the run's tools were given to read or change, at most
+	// prompt.MaxThings.
 	Files []string
 
 	textBytes int // of all Texts so far

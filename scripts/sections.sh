@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sections of checks that run beside each other. The output of a section is printed as a whole when it ends, below its title, its
-# seconds and the seconds of processor time that it took. The first that fails ends all. It is read by .ci/run and scripts/all,
+# Sections of checks that run beside each other. The output of a section is printed as a whole when it ends, below its title, the seconds by
+# the clock and the seconds of processor time. The first that fails ends all. It is read by .ci/run and scripts/all,
 # by bash with set -euo pipefail.
 
 scratch=$(mktemp -d)
@@ -11,9 +11,9 @@ under_way=''
 end_sections() {
 	local name
 	for name in $under_way; do
-		kill -- "-$(cat "$scratch/$name.pid")" 2>/dev/null || true # it may have ended
+		kill -- "-$(cat "$scratch/$name.pid")" 2>/dev/null || true # it might have ended
 	done
-	rm -rf "$scratch" 2>/dev/null || { sleep 0.5 && rm -rf "$scratch"; } # a section that was ended may just have noted it
+	rm -rf "$scratch" 2>/dev/null || { sleep 0.5 && rm -rf "$scratch"; } # a section that was ended might just have noted it
 }
 trap end_sections EXIT
 

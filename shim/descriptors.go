@@ -70,8 +70,8 @@ func (a *asked) isPassed(fd int) bool {
 	return !atEnd && !slices.ContainsFunc([]*os.File{a.env.Stdin, a.env.Stdout, a.env.Stderr}, isStream)
 }
 
-// names reports whether the call tells the tool of a descriptor: an argument or a variable has its
-// path, a variable is its number, or the tool is a script that reads it.
+// names reports whether the call tells the tool of a descriptor: an argument or a variable has the
+// path, a variable is the number, or the tool is a script that reads it.
 func (a *asked) names(fd int) bool {
 	number := strconv.Itoa(fd)
 	hasPath := func(text string) bool { return strings.Contains(text, "/fd/"+number) }

@@ -221,9 +221,9 @@ func (c sequenceCall) settings(tool string, named bool) decide.Fingerprints {
 		environ = append(environ, name+"="+value)
 	}
 	slices.Sort(environ)
-	var settings, auth []decide.Digest
+	var settings, auth []decide.NamedDigest
 	for _, s := range rewrite.Environment(known, environ, named) {
-		d := decide.Digest{Guard: s.Guard, Name: s.Name, Value: fmt.Sprintf("%x", s.Value)}
+		d := decide.NamedDigest{Guard: s.Guard, Name: s.Name, Value: fmt.Sprintf("%x", s.Value)}
 		if s.Guard == reason.AuthChanged {
 			auth = append(auth, d)
 		} else {
@@ -231,7 +231,7 @@ func (c sequenceCall) settings(tool string, named bool) decide.Fingerprints {
 		}
 	}
 	if len(c.Args) > 0 {
-		settings = append(settings, decide.Digest{Guard: reason.SettingsChanged, Name: "options", Value: fmt.Sprintf("%x", c.Args)})
+		settings = append(settings, decide.NamedDigest{Guard: reason.SettingsChanged, Name: "options", Value: fmt.Sprintf("%x", c.Args)})
 	}
 	return decide.Fingerprints{Settings: decide.NewDigests(settings), Auth: decide.NewDigests(auth)}
 }

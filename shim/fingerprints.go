@@ -29,12 +29,12 @@ const fingerprintSize = 8
 // task.
 func (f *found) fingerprints(line rewrite.CommandLine, unset []string, named bool) decide.Fingerprints {
 	digest := f.digester()
-	var settings, auth []decide.Digest
+	var settings, auth []decide.NamedDigest
 	add := func(guard reason.Code, name, value string) {
 		if guard == "" {
 			guard = reason.SettingsChanged
 		}
-		d := decide.Digest{Guard: guard, Name: name, Value: digest(name + "\x00" + value)}
+		d := decide.NamedDigest{Guard: guard, Name: name, Value: digest(name + "\x00" + value)}
 		if guard == reason.AuthChanged {
 			auth = append(auth, d)
 		} else {
@@ -99,7 +99,7 @@ func (f *found) digester() func(string) string {
 	}
 }
 
-// watched adds the files that the tool reads by itself, and those that instructions import.
+// watched adds the files that the tool reads by itself, and the files that instructions import.
 func (f *found) watched(line rewrite.CommandLine, add func(guard reason.Code, name, value string)) {
 	seen, left := map[string]bool{}, int64(maxWatchedBytes)
 	var read func(w rewrite.Watch, path string, name func() string)

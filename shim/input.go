@@ -22,7 +22,7 @@ func newInput(stdin *os.File) *input {
 	return &input{Source: &supervise.Staged{From: stdin}, from: stdin}
 }
 
-// waits reports whether stdin is a conversation in which the caller waits for an answer before the
+// waits reports whether stdin is a conversation where the caller waits for an answer before the
 // first message.
 func (in *input) waits() bool { return in.talk != nil && in.talk.Waits }
 

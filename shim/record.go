@@ -15,7 +15,7 @@ import (
 )
 
 // startPrune starts shimctl prune once a day: of all old sessions if the configuration asks for it,
-// else of those that copies have continued.
+// else of the sessions that copies have continued.
 func (f *found) startPrune() {
 	auto, now := f.config.Prune.Auto, f.env.Now()
 	what, args := ledger.PruneAll, []string{"prune", "--yes"}

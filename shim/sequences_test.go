@@ -160,7 +160,7 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 	}
 }
 
-// files has a call see its project, and returns the work of its run there.
+// files has a call see the project, and returns the work of its run there.
 func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call sequenceCall) func(*ledger.Ticket, *ledger.Outcome) {
 	t.Helper()
 	if s.dir == "" {

@@ -293,8 +293,8 @@ func (b *sharedBook) close() {
 // is the file that says it.
 const FinishCommand = "finish-shared"
 
-// UnfinishedFiles is the filepath.Match pattern of these files' names, in the directory of the
-// ledger.
+// UnfinishedFiles is the filepath.Match pattern for the names of the files that FinishCommand
+// takes. They are in the directory of the ledger.
 const UnfinishedFiles = "unfinished-*.json"
 
 func unfinishedOf(job string) string { return strings.Replace(UnfinishedFiles, "*", job+"-*", 1) }

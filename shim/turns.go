@@ -11,8 +11,8 @@ import (
 	"reprise/shim/supervise"
 )
 
-// A conversation is recorded when its turns are over: the caller has closed its end, and each of
-// its messages has a result. The tool can still be winding down, and the caller's next call must
+// A conversation is recorded when all turns are over: the caller has closed its end, and each
+// message has a result. The tool can still be winding down, and the caller's next call must
 // not wait for that: it continues in a copy, cut at the last message that was recorded. As long as
 // the caller can send more, the session is leased.
 

@@ -92,7 +92,7 @@ const fifthHelp = `  -p, --print
   -r, --resume [id]
 `
 
-// runFifth is the fifth tool: it adds its prompt to a session in its database.
+// runFifth is the fifth tool: it adds the prompt to a session in its database.
 func runFifth(args []string) error {
 	if len(args) > 0 && (args[0] == "--help" || args[0] == "--version") {
 		fmt.Print(map[string]string{"--help": fifthHelp, "--version": "5.0\n"}[args[0]])

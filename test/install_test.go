@@ -27,7 +27,7 @@ var names = append(slices.Clone(rewrite.Names), "shimctl")
 
 // standIn is built as all programs. It meets the installer's checks: it starts, links C, holds a
 // stamped version, and a shim that finds no tool says so. Called with "hold" it runs until stdin is
-// closed, called with "demo" it prints its path, with "version" its version.
+// closed, called with "demo" it prints its path, with "version" the version.
 const standIn = `package main
 
 /*

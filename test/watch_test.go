@@ -82,7 +82,7 @@ func TestRenovateMovesEveryPin(t *testing.T) {
 }
 
 // watching is a directory with a report, and a stand-in for gh that notes its arguments and answers
-// with the file of its first two words.
+// with the file of the first two words.
 func watching(t *testing.T) (dir string, run func(name string, args ...string) (string, int)) {
 	t.Helper()
 	dir = t.TempDir()

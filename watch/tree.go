@@ -11,7 +11,7 @@ import (
 	"reprise/rewrite"
 )
 
-// How many directories are watched: the most recently changed ones, and those that appear later.
+// How many directories are watched: the most recently changed ones, and later ones as they appear.
 // Changes elsewhere are found at the end.
 const (
 	maxFirst   = 256

@@ -207,7 +207,7 @@ func (c *sdk) until(last func(frame) bool) error {
 }
 
 // converser is a fake claude that speaks stream-json. It notes its arguments in $FAKE/N.args and
-// each line of its stdin in $FAKE/N.in, keeps sessions where claude does, and misbehaves as the
+// each line of stdin in $FAKE/N.in, keeps sessions where claude does, and misbehaves as the
 // words in $FAKE/mode say:
 //
 //	refuse   at the start of a resume     late     after its hook was answered

@@ -339,8 +339,8 @@ const (
 	longAnswerBytes = len(longAnswerBegins) + 100_000 + len("\"}\n")
 )
 
-// A tool that has ended while its output waits for a caller that does not read: a
-// terminating signal ends us then, in its place.
+// A tool that has ended while the output waits for a caller that does not read: a terminating
+// signal ends us then, in its place.
 func TestTerminatedAfterTheToolsEnd(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {

@@ -12,8 +12,8 @@ import (
 // nobody is a user without rights: root can read the memory of every process.
 const nobody = 65534
 
-// The tool finds the store's key neither in its own environment nor in the shim's, its
-// parent.
+// The tool finds the store's key neither in its own environment nor in the parent's, which is the
+// shim.
 func TestTheKeyIsOutOfReach(t *testing.T) {
 	const look = `PATH=/usr/bin:/bin; for p in $$ $PPID; do tr '\0' '\n' 2>/dev/null </proc/$p/environ | grep -c "$1"; done; true`
 	key := strings.Repeat("0123456789abcdef", 4)

@@ -126,8 +126,8 @@ func project(dir string) string {
 	return regexp.MustCompile("[^A-Za-z0-9]").ReplaceAllString(dir, "-")
 }
 
-// collector stands in for an OpenTelemetry collector for one request: it writes its
-// address and its request into two files, and answers with a third.
+// collector stands in for an OpenTelemetry collector for one request: it writes the address and the
+// request into two files, and answers with a third.
 func collector() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

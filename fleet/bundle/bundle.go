@@ -258,9 +258,9 @@ func (r reader) Read(b []byte) (int, error) {
 	return r.in.Read(b)
 }
 
-// Pack writes a bundle of the files at and below paths to w and returns the digest of those that are not common. The
-// first path must exist. It fails with store.ErrTooLarge beyond the limits, and with store.ErrChanged if the files
-// change meanwhile.
+// Pack writes a bundle of the files at and below paths to w and returns the digest of the files
+// that are not common. The first path must exist. It fails with store.ErrTooLarge beyond the
+// limits, and with store.ErrChanged if the files change meanwhile.
 func Pack(ctx context.Context, w io.Writer, root *os.Root, paths []string, limits Limits) (string, error) {
 	chosen, err := selectPaths(paths)
 	if err != nil {

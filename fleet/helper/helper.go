@@ -1,7 +1,7 @@
 // Package helper is the program that connects the shims and shimctl with a shared store. It alone
 // links engines, compression and encryption, so that a call without a store pays for none of them.
 //
-// It keeps no files of its own and ends with its standard input. Invariants: it writes to nothing
+// It keeps no files, and ends with its standard input. Invariants: it writes to nothing
 // of the caller but the pipe, holds none of the caller's descriptors open, and logs no secret.
 package helper
 

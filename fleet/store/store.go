@@ -107,7 +107,8 @@ type Name struct {
 	ID   string // of one of the registers with this name
 }
 
-// Texts are bytes in JSON, which would replace all but UTF-8: two directories would have one name.
+// Texts are encoded in JSON as bytes: in JSON strings, all that is not UTF-8 would be replaced, and
+// two directories could have one name.
 type Texts []string
 
 // MarshalJSON implements json.Marshaler.

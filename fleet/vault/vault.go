@@ -75,8 +75,8 @@ func (v *Vault) unseal(ctx context.Context, name string, sealed []byte) ([]byte,
 	return content, err
 }
 
-// readAll calls use with each of the entries that exist, in order. It leaves out entries on which use fails with
-// store.ErrBroken or store.ErrNewer.
+// readAll calls use with each of the entries that exist, in order. It leaves out entries if use
+// fails with store.ErrBroken or store.ErrNewer.
 func (v *Vault) readAll(ctx context.Context, names []string, use func(name string, e store.Entry) error) error {
 	for some := range slices.Chunk(names, parallel) {
 		entries, err := v.engine.Read(ctx, store.MaxRegister, some...)

@@ -127,7 +127,7 @@ func (c *Client) call(ctx context.Context, q request) (answer, error) {
 	if limit <= 0 || ctx.Err() != nil {
 		return answer{}, fmt.Errorf("%w: %w", store.ErrUnreachable, context.Cause(ctx))
 	}
-	q.Timeout = limit - limit/20 // the helper knows best what became of the request: it answers first
+	q.Timeout = limit - limit/20 // the helper knows best how the request ended: it answers first
 	answers, err := c.register(&q)
 	if err != nil {
 		return answer{}, err

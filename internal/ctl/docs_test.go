@@ -82,7 +82,7 @@ var madeList = regexp.MustCompile(`<!-- made from the code: (\w+) -->\n(?:\n(?:-
 // reasonList returns a list of reasons; the reasons of decisions stand below their classes.
 func reasonList(name string) string {
 	var b strings.Builder
-	lists := map[string][]reason.Explanation{
+	lists := map[string][]reason.Row{
 		"reasons": reason.Table, "refusals": reason.Refusals, "failures": reason.Failures,
 		"whole_prompts": reason.WholePrompts,
 	}
@@ -127,7 +127,8 @@ func everyCommand(c *cobra.Command) []*cobra.Command {
 // commandReference returns the help of every command, without the flags that all of them have.
 func commandReference() string {
 	var b strings.Builder
-	b.WriteString("# The commands of shimctl\n\nThis page is made from the code; `shimctl " +
+	b.WriteString("# The commands of shimctl\n\n" +
+		"Look up a command. This page is made from the code; `shimctl " +
 		"COMMAND --help` says the same.\n\n" +
 		"- **Exit status:** 0, also if there is nothing to show; 1 if something failed or you " +
 		"said no; 2 for a mistake in the command line;\n" +

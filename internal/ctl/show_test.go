@@ -15,7 +15,7 @@ import (
 	"reprise/test/sample"
 )
 
-// A chain is its sessions, each with its source, and its calls, the oldest first.
+// A chain is a list of sessions, each with its source, and a list of calls, the oldest first.
 func TestShowOfAChain(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 0)

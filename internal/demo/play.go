@@ -26,7 +26,7 @@ import (
 	"reprise/shim"
 )
 
-// Tools are those that can play the job.
+// Tools are the tools that can play the job.
 var Tools = []string{"claude", "codex", "gemini", "vibe"}
 
 // Command returns the call that lets a tool use the tools. The prompt follows.
@@ -167,7 +167,7 @@ func runLoop(ctx context.Context, dir string, env []string) (said string, err er
 	sh.Dir, sh.Env, sh.Stderr = dir, env, &stderr
 	sh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	sh.Cancel = func() error { return syscall.Kill(-sh.Process.Pid, syscall.SIGTERM) }
-	sh.WaitDelay = grace // for those who still hold stderr
+	sh.WaitDelay = grace // for processes that still hold stderr
 	err = sh.Run()
 	if sh.Process != nil {
 		_ = syscall.Kill(-sh.Process.Pid, syscall.SIGKILL) // as a rule nobody is left

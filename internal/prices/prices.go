@@ -118,8 +118,8 @@ func parse(file, text string) ([]Price, error) {
 	return list.Price, nil
 }
 
-// priceLine returns the line on which the price of that index begins. The library keeps no place of
-// a table.
+// priceLine returns the number of the line where the price of that index begins. The library keeps
+// no place of a table.
 func priceLine(text string, index int) int {
 	number := 0
 	for line := range strings.Lines(text) {

@@ -13,7 +13,7 @@ import (
 	"reprise/ledger/decide"
 )
 
-// A Retention names the sessions to keep: those to which any of its parts applies.
+// A Retention names the sessions to keep: a session stays if any part of it applies.
 type Retention struct {
 	KeepWithin decide.Millis // sessions used within this time; 0 for none
 	KeepLast   int           // number of each chain's newest sessions; 0 for none
@@ -78,8 +78,8 @@ type Verdict struct {
 }
 
 // Apply judges the sessions. It returns verdicts chain by chain, a chain's newest session first. It
-// calls look for the files of sessions that nothing else keeps; look returns "" if they can be
-// removed.
+// calls checkFiles for the sessions that nothing else keeps; checkFiles returns "" if the files can
+// be removed, else why not.
 func Apply(now decide.Millis, sessions []ledger.SessionFile, p Retention,
 	checkFiles func(ledger.SessionFile) Reason) []Verdict {
 	sorted := slices.SortedFunc(slices.Values(sessions), func(a, b ledger.SessionFile) int {

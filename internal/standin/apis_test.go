@@ -22,7 +22,7 @@ type api struct {
 	tooBig         string // a part of that message
 }
 
-// apis are those that are not Anthropic's.
+// apis are the APIs other than Anthropic's.
 var apis = map[string]api{
 	standin.Responses: {
 		path:   "/v1/responses",

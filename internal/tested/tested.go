@@ -35,7 +35,7 @@ type Pinned struct {
 	Pin string `json:"pin"` // PACKAGE@VERSION, as npm takes it, or PACKAGE==VERSION, as pip does
 }
 
-// A Tool is the version that all tests are run with, and those that were tried besides.
+// A Tool is the version that all tests are run with, and the others that were tried.
 type Tool struct {
 	Name string `json:"tool"`
 	// the package for linux-x64, if the pinned one runs a script to install that
@@ -43,7 +43,7 @@ type Tool struct {
 	With    []string `json:"with,omitempty"` // npm packages that must be installed with it
 	Note    string   `json:"note,omitempty"` // a part that alone is tested
 	Pinned
-	// versions in which nothing differed, each former pin among them
+	// versions without a difference, each former pin among them
 	Tried    string   `json:"tried"`
 	Differed []Result `json:"differed,omitempty"` // by the conformance suite
 }

@@ -16,7 +16,7 @@ import (
 // maxPromptLine bounds the lines that are read for a prompt: a longer one ends the search.
 const maxPromptLine = 4 << 20
 
-// The file formats are those of claude 2.1.329, codex 0.169.0, copilot 1.0.102, droid 0.225.2,
+// The file formats are from claude 2.1.329, codex 0.169.0, copilot 1.0.102, droid 0.225.2,
 // gemini 0.61.0 and qwen 0.24.4; testdata/sessions contains one file of each but droid's.
 
 // A format is how a tool writes a message of the caller.

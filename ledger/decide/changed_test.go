@@ -8,16 +8,16 @@ import (
 )
 
 func TestDigestsDiffer(t *testing.T) {
-	settings := func(nameValue ...string) (list []Digest) {
+	settings := func(nameValue ...string) (list []NamedDigest) {
 		for i := 0; i < len(nameValue); i += 2 {
-			list = append(list, Digest{reason.SettingsChanged, nameValue[i], nameValue[i+1]})
+			list = append(list, NamedDigest{reason.SettingsChanged, nameValue[i], nameValue[i+1]})
 		}
 		return list
 	}
-	job := Digest{reason.JobChanged, "CI_JOB_ID", "1"}
+	job := NamedDigest{reason.JobChanged, "CI_JOB_ID", "1"}
 	for _, tt := range []struct {
 		name   string
-		a, b   []Digest
+		a, b   []NamedDigest
 		reason reason.Code
 		names  []string
 	}{
@@ -30,7 +30,7 @@ func TestDigestsDiffer(t *testing.T) {
 		{"the weightiest alone", append(settings("x", "1"), job), settings("x", "2"), reason.SettingsChanged, []string{"x"}},
 		{"a part of a whole", settings("f", "1", "f a", "1", "f b", "1"), settings("f", "2", "f a", "1", "f b", "2"), reason.SettingsChanged, []string{"f b"}},
 		{"a whole alone", settings("f", "1", "f a", "1", "ff b", "1"), settings("f", "2", "f a", "1", "ff b", "2"), reason.SettingsChanged, []string{"f", "ff b"}},
-		{"another guard", []Digest{job}, nil, reason.JobChanged, []string{"CI_JOB_ID"}},
+		{"another guard", []NamedDigest{job}, nil, reason.JobChanged, []string{"CI_JOB_ID"}},
 		{"control characters in a name", settings("x\n\ty", "1"), settings("x\n\ty", "2"), reason.SettingsChanged, []string{"x??y"}},
 		{"what is at the edge of them", settings("\x1f ~\x7f\u0080", "1"), settings("\x1f ~\x7f\u0080", "2"), reason.SettingsChanged, []string{"? ~?\u0080"}},
 	} {
@@ -43,7 +43,7 @@ func TestDigestsDiffer(t *testing.T) {
 		}
 	}
 	// A session from before its digests had names.
-	for _, two := range [][2]Digests{{"0123", NewDigests([]Digest{job})}, {NewDigests([]Digest{job}), "0123"}} {
+	for _, two := range [][2]Digests{{"0123", NewDigests([]NamedDigest{job})}, {NewDigests([]NamedDigest{job}), "0123"}} {
 		if why, names := two[0].differ(two[1], reason.SettingsChanged); why != reason.SettingsChanged || names != nil {
 			t.Errorf("an old session: %s %q", why, names)
 		}

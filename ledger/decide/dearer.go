@@ -19,13 +19,13 @@ const (
 	WeightOutput     = 5
 )
 
-// When resumes count as dearer than fresh runs.
+// When resumes count as dearer than fresh runs. Times are in milliseconds.
 const (
 	PastRuns   = 20 // how many of a chain's latest runs are looked at
 	MinResumes = 2  // the latest resumes that are compared
 	// rounds differ by more than this; two that missed the cache have their cause, and need no margin
 	dearerBy    = 1.2
-	DearerPause = 6 * 3_600_000 // milliseconds without a resume before it is tried again
+	DearerPause = 6 * 3_600_000 // the pause without a resume before it is tried again
 	BriefIdle   = 5 * 60_000    // the shortest lifetime of an entry in the providers' caches
 	HourIdle    = 60 * 60_000   // the longest that a caller can choose
 )

@@ -123,7 +123,7 @@ func start(f Facts) Decision {
 	case why != "":
 	case source.Held, source.Stored == StoredChanged:
 		why = reason.Leased
-	case f.Limits.HoldOut > 0: // no one knows yet on which side of the comparison the chain will be
+	case f.Limits.HoldOut > 0: // the chain's side of the comparison is not known yet
 		why = reason.HeldOut
 	default:
 		_, why = dearer(f, source)

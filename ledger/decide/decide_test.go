@@ -87,9 +87,9 @@ func decisions() []decision {
 	}
 	changed := func(reasons ...reason.Code) func(*Facts) {
 		return func(f *Facts) {
-			var list []Digest
+			var list []NamedDigest
 			for _, r := range reasons {
-				list = append(list, Digest{r, "name", "digest"})
+				list = append(list, NamedDigest{r, "name", "digest"})
 			}
 			f.Fingerprints.Settings = NewDigests(list)
 			f.Chains[0].Fingerprints.Settings = ""
@@ -390,7 +390,7 @@ func limited(p Evidence) func(*Facts) {
 }
 
 // node is a session of a tree: its number, the number of the session that it was copied from, and
-// how the call's prompt relates to its own, which has so many blocks.
+// how the call's prompt relates to the session's, which has so many blocks.
 type node struct {
 	session, parent int64
 	relation        reason.Code

@@ -19,7 +19,7 @@ type Fingerprints struct {
 
 // Named returns the fingerprints without the digests that count only for calls without a name.
 func (f Fingerprints) Named() Fingerprints {
-	list := slices.DeleteFunc(f.Settings.list(), func(d Digest) bool { return d.Guard == reason.JobChanged })
+	list := slices.DeleteFunc(f.Settings.list(), func(d NamedDigest) bool { return d.Guard == reason.JobChanged })
 	if len(list) > 0 || strings.Contains(string(f.Settings), "\t") {
 		f.Settings = NewDigests(list)
 	}
@@ -30,14 +30,15 @@ func (f Fingerprints) Named() Fingerprints {
 // resumes it, each with its name and the reason for a fresh call if it differs.
 type Digests string
 
-// A Digest is a keyed digest of one such thing.
-type Digest struct {
+// A NamedDigest is the keyed digest of one thing that must be equal between a session and a call
+// that resumes it.
+type NamedDigest struct {
 	Guard       reason.Code
 	Name, Value string
 }
 
 // NewDigests encodes a list of digests: one line each, sorted, with tabs between the fields.
-func NewDigests(list []Digest) Digests {
+func NewDigests(list []NamedDigest) Digests {
 	list = slices.Clone(list)
 	for i := range list {
 		list[i].Name = strings.Map(func(r rune) rune {
@@ -47,7 +48,7 @@ func NewDigests(list []Digest) Digests {
 			return r
 		}, list[i].Name)
 	}
-	slices.SortStableFunc(list, func(a, b Digest) int {
+	slices.SortStableFunc(list, func(a, b NamedDigest) int {
 		return cmp.Or(strings.Compare(string(a.Guard), string(b.Guard)), strings.Compare(a.Name, b.Name))
 	})
 	var text strings.Builder
@@ -57,12 +58,12 @@ func NewDigests(list []Digest) Digests {
 	return Digests(text.String())
 }
 
-func (d Digests) list() []Digest {
-	var list []Digest
+func (d Digests) list() []NamedDigest {
+	var list []NamedDigest
 	for line := range strings.Lines(string(d)) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(fields) == 3 {
-			list = append(list, Digest{reason.Code(fields[0]), fields[1], fields[2]})
+			list = append(list, NamedDigest{reason.Code(fields[0]), fields[1], fields[2]})
 		}
 	}
 	return list
@@ -86,7 +87,7 @@ func (d Digests) differ(other Digests, otherwise reason.Code) (reason.Code, []st
 		return otherwise, nil // written before digests had names
 	}
 	names := map[reason.Code][]string{}
-	collect := func(from, in []Digest) {
+	collect := func(from, in []NamedDigest) {
 		for _, one := range from {
 			if !slices.Contains(in, one) && !slices.Contains(names[one.Guard], one.Name) {
 				names[one.Guard] = append(names[one.Guard], one.Name)

@@ -62,13 +62,15 @@ func TestDetails(t *testing.T) {
 	}{
 		"named: unrelated":  {func(f *Facts) { f.Named, f.Chains[0].Continuity.Relation = true, reason.Unrelated }, reason.Unrelated, ""},
 		"named: taken back": {func(f *Facts) { f.Named, f.Chains[0].Continuity.Relation = true, reason.BaseChanged }, "", ""},
-		"settings":          {func(f *Facts) { f.Fingerprints.Settings = NewDigests([]Digest{{reason.SettingsChanged, "tools", "1"}}) }, "", "tools"},
+		"settings": {func(f *Facts) {
+			f.Fingerprints.Settings = NewDigests([]NamedDigest{{reason.SettingsChanged, "tools", "1"}})
+		}, "", "tools"},
 		"settings, but busy": {func(f *Facts) {
-			f.Fingerprints.Settings = NewDigests([]Digest{{reason.SettingsChanged, "tools", "1"}})
+			f.Fingerprints.Settings = NewDigests([]NamedDigest{{reason.SettingsChanged, "tools", "1"}})
 			f.Chains[0].Held = true
 		}, "", "tools"},
 		"settings, but asked to be fresh": {func(f *Facts) {
-			f.Fingerprints.Settings = NewDigests([]Digest{{reason.SettingsChanged, "tools", "1"}})
+			f.Fingerprints.Settings = NewDigests([]NamedDigest{{reason.SettingsChanged, "tools", "1"}})
 			f.Fresh = reason.ForcedFresh
 		}, "", ""},
 	} {

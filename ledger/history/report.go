@@ -11,7 +11,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A ChainRow is a chain for display: with its newest session and its latest call.
+// A ChainRow is a chain for display: with the newest session and the latest call.
 type ChainRow struct {
 	ID               int64
 	Tool, Cwd        string

@@ -378,7 +378,7 @@ func headed(text string) (names, texts []string) {
 	return names, texts
 }
 
-// behindOpening is a prompt without its headings and its first paragraph.
+// behindOpening is a prompt without the headings and the first paragraph.
 func behindOpening(text string) string {
 	rest := text
 	for {

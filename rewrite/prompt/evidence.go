@@ -59,12 +59,12 @@ const kindShown = "shown"
 // kindItem is the kind of an item's ID in replaced text.
 const kindItem = "item"
 
-// An answer of so many bytes that recurs is no coincidence; a long one identifies the session
-// although the prompt shows nothing else that the session was sent.
-const (
-	distinctiveAnswer = 40
-	LongAnswer        = 200
-)
+// distinctiveAnswer is the least length in bytes of an answer that recurs in a prompt by no chance.
+const distinctiveAnswer = 40
+
+// LongAnswer is the least length in bytes of an answer that identifies the session by itself, if
+// the prompt shows nothing else that the session was sent.
+const LongAnswer = 200
 
 // maxTraceNames bounds how many names of Trace are kept.
 const maxTraceNames = 3

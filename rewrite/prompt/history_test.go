@@ -9,7 +9,7 @@ import (
 )
 
 // The answers of a session that a prompt shows decide how the two relate. second is the prompt
-// that follows first, or what stands behind first in it where it begins with a newline. want says
+// that follows first, or the text behind first in it where it begins with a newline. want says
 // the relation, "shown" where the prompt counts as a conversation, "proven" where it shows every
 // answer unchanged and a new turn, "answer" where it shows the newest one and that is long,
 // "foreign" where it adds another's turn or answer, and what a resume is sent where that is not the

@@ -120,7 +120,7 @@ func TestToolsInMessages(t *testing.T) {
 	}
 }
 
-// A conversation in JSON goes on although its frame and its layout change.
+// A conversation in JSON goes on although its frame and layout change.
 func TestMessagesGoOn(t *testing.T) {
 	turn := func(role, text string) string {
 		return fmt.Sprintf(`{"role": %q, "content": %q}`, role, text)

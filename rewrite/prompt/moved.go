@@ -8,7 +8,7 @@ import (
 // A movedTurn is a turn of a conversation that the session was sent elsewhere. Callers show the
 // newest message below a name of its own, "Current message:", and later as a turn of the history.
 type movedTurn struct {
-	lineRange     // its lines, with its name
+	lineRange     // the lines of the turn, with the name
 	cue       int // the line with the next message, which begins as the turn did
 }
 

@@ -46,10 +46,12 @@ type Traces struct {
 	Lines  []WordDigest // the newest answer's lines that no prompt has by chance
 }
 
-// The bounds of the record.
+// MaxThings bounds how many files and names are kept of a session.
+const MaxThings = 128
+
+// The bounds of a run's record.
 const (
-	MaxThings = 128
-	maxLines  = 200
+	maxLines = 200
 	// maxTraced is how many bytes of answers are read. The caller waits for this when the tool
 	// has ended.
 	maxTraced = 256 << 10

@@ -44,10 +44,10 @@ func (c Code) MissesNothing() bool { return c.Class() == ClassNotAJob || c == Ca
 // exported: the next job of the same shell would have the name too.
 const NameTask = `REPRISE_TASK="<name of this job>" yourscript`
 
-// An Explanation explains a reason. In the command {chain} stands for the number of the call's
+// A Row explains a reason. In the command {chain} stands for the number of the call's
 // chain, {before} for the number of the call that ended the session badly. Typed as it is, a
 // command follows the advice, which holds for the calls after it.
-type Explanation struct {
+type Row struct {
 	Code    Code
 	Class   Class
 	Meaning string
@@ -60,8 +60,8 @@ type Explanation struct {
 
 // Lookup returns the row of a reason, or of a code that says more on a run. ok is false if there is
 // no such code.
-func (c Code) Lookup() (row *Explanation, ok bool) {
-	for _, list := range [][]Explanation{Table, Refusals, Failures, WholePrompts} {
+func (c Code) Lookup() (row *Row, ok bool) {
+	for _, list := range [][]Row{Table, Refusals, Failures, WholePrompts} {
 		for i := range list {
 			if list[i].Code == c {
 				return &list[i], true
@@ -84,20 +84,20 @@ func (c Class) Words() string { return strings.ReplaceAll(cmp.Or(string(c), "oth
 
 // Table has the reasons of decisions, each once, in the order of the classes.
 var Table = slices.Concat(
-	of(ClassContinues, []Explanation{
+	of(ClassContinues, []Row{
 		{Code: Extends, Meaning: "the prompt repeats the session's prompts, and adds to them"},
 		{Code: Revises, Meaning: "the prompt repeats most of the session's prompts"},
 		{Code: Unrelated, Meaning: "the prompt is another template"},
 		{Code: StartedFrom,
 			Meaning: "start_from began the role in a copy of another role's session"},
 	}),
-	of(ClassNothingBefore, []Explanation{
+	of(ClassNothingBefore, []Row{
 		{Code: FirstCall, Meaning: "the first call of its chain",
 			Advice: "The next call that continues it is resumed"},
 		{Code: NewJob, Meaning: "no earlier prompt in this directory begins like this one",
 			Advice: "The next call that continues it is resumed"},
 	}),
-	of(ClassNotEnoughEvidence, []Explanation{
+	of(ClassNotEnoughEvidence, []Row{
 		{Code: Identical, Meaning: "the prompt was repeated",
 			Advice: "A rule for this caller alone can resume repeats: identical = \"resume\""},
 		{Code: BaseChanged, Meaning: "the prompt does not repeat all of the session's prompts",
@@ -116,7 +116,7 @@ var Table = slices.Concat(
 		{Code: CleanStart, Meaning: "the prompt asks for a clean start or independent answers",
 			Advice: "If it is no new start, leave the words out that ask for one"},
 	}),
-	of(ClassYourWish, []Explanation{
+	of(ClassYourWish, []Row{
 		{Code: UnnamedOff, Meaning: "unnamed = \"off\": calls without a name are not resumed",
 			Advice: "Name the task, for this job alone", Setting: `unnamed = "evidence"`,
 			Command: NameTask},
@@ -140,7 +140,7 @@ var Table = slices.Concat(
 		{Code: ConfigMistake, Meaning: "the configuration file cannot be used",
 			Advice: "Mend it: shimctl doctor names each mistake in it", Command: "shimctl doctor"},
 	}),
-	of(ClassSettings, []Explanation{
+	of(ClassSettings, []Row{
 		{Code: HookSetting, Meaning: "a hook runs at a session's start: a resume might not run it",
 			Advice: "Leave the hook's matcher out, so that it runs at all starts, or drop the " +
 				"plugin"},
@@ -158,7 +158,7 @@ var Table = slices.Concat(
 		{Code: AuthChanged, Meaning: "another account, or way to it: key, project, region, proxy",
 			Advice: "Use one account, and reach it in one way, in all calls of a job"},
 	}),
-	of(ClassCheckout, []Explanation{
+	of(ClassCheckout, []Row{
 		{Code: DirectoryReplaced, Meaning: "another directory or repository stands in its place",
 			Advice: "Keep the directory and its repository while a job lasts"},
 		{Code: BranchChanged, Meaning: "another branch is checked out",
@@ -173,7 +173,7 @@ var Table = slices.Concat(
 			Advice: "Commit the work of each run, and check it out, with its history, for the " +
 				"next"},
 	}),
-	of(ClassAge, []Explanation{
+	of(ClassAge, []Row{
 		{Code: Idle, Meaning: "the session was idle for longer than ttl",
 			Advice: "Make the next call sooner, or raise ttl", Setting: `ttl = "2h"`},
 		{Code: TooOld, Meaning: "the session or its source was started longer ago than max_age",
@@ -182,7 +182,7 @@ var Table = slices.Concat(
 		{Code: ContextFull, Meaning: "the session uses more context than context_limit",
 			Advice: "Raise context_limit, or end jobs sooner", Setting: "context_limit = 0.9"},
 	}),
-	of(ClassSessionLost, []Explanation{
+	of(ClassSessionLost, []Row{
 		{Code: Updated, Meaning: "an update of reprise changed the compared fingerprints"},
 		{Code: PreviousFailed, Meaning: "the session's last run failed or had no model output",
 			Advice:  "A run that ends well is resumed; see how this one ended",
@@ -199,23 +199,23 @@ var Table = slices.Concat(
 		{Code: SessionMoved, Meaning: "another process has written to the session",
 			Advice: "Do not continue the session by hand while the job lasts"},
 	}),
-	of(ClassInUse, []Explanation{
+	of(ClassInUse, []Row{
 		{Code: Leased, Meaning: "another process was using the session",
 			Advice: "Let the calls wait for each other", Setting: `busy = "wait"`},
 	}),
-	of(ClassCost, []Explanation{
+	of(ClassCost, []Row{
 		{Code: NoProgress, Meaning: "two rounds got the same prompt, and changed no file",
 			Advice: "Say what was wrong with the last answer, or let the new session try"},
 		{Code: Dearer, Meaning: "two resumes cost more than a fresh run, or missed the cache",
 			Advice: "Resume whatever it costs", Setting: `dearer = "resume"`},
 	}),
-	of(ClassToolsLimit, []Explanation{
+	of(ClassToolsLimit, []Row{
 		{Code: NoResume, Meaning: "this version of the tool cannot resume a session",
 			Advice: "Update the tool"},
 		{Code: AddedRefused, Meaning: "this version fails with options that the shim adds",
 			Advice: "Use a version that shimctl doctor says was tried, or update reprise"},
 	}),
-	of(ClassOurLimit, []Explanation{
+	of(ClassOurLimit, []Row{
 		{Code: UnknownOption, Meaning: "neither reprise nor the tool's --help knows an option",
 			Advice: "Leave the option out, or update reprise"},
 		{Code: UnmanagedOption, Meaning: "an option that makes the call something else",
@@ -240,14 +240,14 @@ var Table = slices.Concat(
 		{Code: Unread, Meaning: "this version's output is new, so the last run's end is unknown",
 			Advice: "Use a version that shimctl doctor says was tried, or update reprise"},
 	}),
-	of(ClassOurFault, []Explanation{
+	of(ClassOurFault, []Row{
 		{Code: StoreUnavailable, Meaning: "the shared store was silent, busy or damaged",
 			Advice:  "Try the store with reprise-store check; see the failure",
 			Command: "shimctl doctor"},
 		{Code: Fault, Meaning: "something in reprise failed",
 			Advice: "shim.log beside the ledger has the cause"},
 	}),
-	of(ClassNotAJob, []Explanation{
+	of(ClassNotAJob, []Row{
 		{Code: NotManaged, Meaning: "the tool or subcommand is not managed, or asks no model"},
 		{Code: Interactive, Meaning: "the call is interactive",
 			Advice: "A headless call is managed"},
@@ -262,7 +262,7 @@ var Table = slices.Concat(
 )
 
 // of returns rows of a class.
-func of(class Class, rows []Explanation) []Explanation {
+func of(class Class, rows []Row) []Row {
 	for i := range rows {
 		rows[i].Class = class
 	}
@@ -270,7 +270,7 @@ func of(class Class, rows []Explanation) []Explanation {
 }
 
 // Refusals say why a resume was given up, and why a session is dead.
-var Refusals = []Explanation{
+var Refusals = []Row{
 	{Code: RefusedUnknown, Class: ClassSessionLost,
 		Meaning: "the tool did not know the session",
 		Advice:  "Keep the tool's sessions for longer than a job lasts"},
@@ -309,7 +309,7 @@ var Refusals = []Explanation{
 }
 
 // Failures are the reasons for a run to fail, or for a session not to be copied.
-var Failures = []Explanation{
+var Failures = []Row{
 	{Code: TurnLimit, Meaning: "the last run reached the limit of turns; a named call resumes it"},
 	{Code: RateLimited, Meaning: "a limit of the account ended it"},
 	{Code: LoginRefused, Meaning: "the provider did not accept the credentials"},
@@ -323,7 +323,7 @@ var Failures = []Explanation{
 }
 
 // WholePrompts say why a resumed call sends the whole prompt.
-var WholePrompts = []Explanation{
+var WholePrompts = []Row{
 	{Code: DeltaOff, Meaning: "the configuration requires the whole prompt"},
 	{Code: Compacted, Meaning: "the tool has shortened the session's history"},
 	{Code: OtherTemplate, Meaning: "the session knows little of the prompt"},

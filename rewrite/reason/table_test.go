@@ -11,7 +11,7 @@ import (
 // that resumes the call gives none.
 func TestTable(t *testing.T) {
 	rows := map[string]int{}
-	for i, list := range [][]Explanation{Table, Refusals, Failures, WholePrompts} {
+	for i, list := range [][]Row{Table, Refusals, Failures, WholePrompts} {
 		for _, row := range list {
 			rows[string(row.Code)]++
 			if row.Meaning == "" || (i < 2) != slices.Contains(Classes, row.Class) ||
@@ -40,7 +40,7 @@ func TestTable(t *testing.T) {
 		t.Errorf("%d codes, %d rows, %d reasons", len(codes), len(rows), len(Table))
 	}
 	for _, class := range Classes {
-		if !slices.ContainsFunc(Table, func(row Explanation) bool { return row.Class == class }) {
+		if !slices.ContainsFunc(Table, func(row Row) bool { return row.Class == class }) {
 			t.Errorf("no reason is of the class %s", class)
 		}
 	}

@@ -320,7 +320,7 @@ func (c *driftCase) shown(lines []string, event string, base, less, got played) 
 	if got.out == base.out && got.errOut == base.errOut || got.out == c.join(lines) {
 		return true
 	}
-	// droid repeats its source's answer where it has none, and makes the line of json from its last
+	// droid repeats the source's answer where it has none, and makes the line of json from the last
 	// event.
 	silent := droidAnswer.ReplaceAllString(event, `"finalText":""`)
 	if usage := droidUsage.FindString(event); usage != "" &&

@@ -211,7 +211,8 @@ func (r *release) licenses(list []component) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// licenseTexts returns what the files with a module's licence say. A module without one is an error.
+// licenseTexts returns the texts of the files with a module's licence. A module without one is an
+// error.
 func licenseTexts(dir string) (texts []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -1,4 +1,8 @@
-// Package binary finds the real binary behind a shim, asks it for its options and version, and becomes it.
+// Package binary finds the real binary behind a shim, asks it for the options and the version, and
+// becomes it.
+//
+// It starts a binary only to ask it: package supervise runs calls. Invariant: a call passes through
+// at most front.MaxHops shims.
 package binary
 
 import (

@@ -19,7 +19,7 @@ import (
 // only that. It has npx start the command with a shell of its choice, itself, which puts the shims first again and becomes
 // npm's usual shell. The tool's shim then finds the binary that npx has chosen, whatever the version, right behind itself.
 
-// Npx is the name of that shim.
+// Npx is the name of the shim that stands before npx.
 const Npx = "npx"
 
 // shellEnv is the setting of npm that names this shell.

@@ -23,6 +23,7 @@ type Program struct {
 	Info fs.FileInfo
 }
 
+// ErrNotFound reports that there is no real binary.
 var (
 	ErrNotFound = errors.New("not found")
 	errLoop     = errors.New("loop")
@@ -135,6 +136,7 @@ func (s *Search) candidates() []string {
 	}
 }
 
+// Executable returns the path of the running program, "" if it is not known.
 func Executable() string {
 	path, _ := os.Executable() // callers do not find anything under ""
 	return path

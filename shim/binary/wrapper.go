@@ -81,7 +81,7 @@ var (
 	counter = pattern(`\+\+|\+=?\s*1\b`)
 	// readsAnywhere are commands that look for a text anywhere, or keep it.
 	readsAnywhere = pattern(`^([ef]?grep|rg|tee|logger|cat)$`)
-	found         = pattern(`=\S+\s*[;\n]\s*break\b`) // by its text, not its place
+	found         = pattern(`=\S+\s*[;\n]\s*break\b`) // by the text, not the place
 	// All arguments as one text are looked at from an end of it, unless a space or a * stands there.
 	compared = pattern(`\bcase\s+"?\$\{?[*@]\}?"?\s+in\b|"?\$\{?[*@]\}?"?\s*(!=|==?)\s*("[^*]|'[^*]|[^*"'\s=])|"?\$\{?[*@]\}?"?\s*=~\s*\S*[\^$]`)
 	anchored = pattern(`(\bin|;;|\n)\s*\(?["']?[^*"'\s;()][^\n;()]*\)`)

@@ -11,8 +11,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// A script that looks at the places of its arguments gets its calls as they were written, also if no other tool stands
-// behind it on PATH. A script that looks for an option anywhere does not mind another one.
+// A script that looks at the places of arguments gets the calls as they were written, also if no
+// other tool stands behind it on PATH. A script that looks for an option anywhere does not mind
+// another one.
 func TestWrapperMindsPlaces(t *testing.T) {
 	const all = "\nexec /real/tool \"$@\"\n"
 	const run = "\nexec('/real/tool')\n"

@@ -100,6 +100,7 @@ func StartingWith(dir, prefix string) (paths []string) {
 	return paths
 }
 
+// Absolute returns a path, which can be relative to base, as an absolute one.
 func Absolute(base, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

@@ -20,8 +20,8 @@ import (
 )
 
 // A scratch is a repository of our own that lets git answer questions about another one. It has the
-// objects and the index of that one, and its work tree, but none of its configuration, hooks,
-// references and programs: the agent can have written these, and git would run some of them.
+// other one's objects, index and work tree, but no configuration, hooks, references and programs:
+// the agent can have written these, and git would run some of them.
 type scratch struct {
 	Repository
 	at      string // the scratch repository

@@ -1,5 +1,7 @@
-// Package session finds the files in which the tools keep their sessions, compares, copies and
-// sweeps them.
+// Package session finds the files of the tools' sessions, compares, copies and sweeps them.
+//
+// It decides nothing. Invariant: a session's own file is never written, replaced or removed; only
+// copies are added, and orphan files removed.
 package session
 
 import (

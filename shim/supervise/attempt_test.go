@@ -116,7 +116,7 @@ func (s scriptedTool) Stream(rewrite.CommandLine, rewrite.Plan, rewrite.Totals) 
 	return s.stream
 }
 
-// perform runs a script for a caller that has one stream as its stdout and its stderr. The
+// perform runs a script for a caller that has one stream as stdout and stderr. The
 // script finds it as $OUT.
 func perform(t *testing.T, tool scriptedTool, plan rewrite.Plan, script string, gateTimeout time.Duration, caller *os.File) (*Attempt, Status) {
 	t.Helper()
@@ -166,7 +166,7 @@ func play(t *testing.T, tool rewrite.Tool, signals *Inbox, plan rewrite.Plan, pa
 	return a, st
 }
 
-// The fate of a resumed run, by its output and its end.
+// The fate of a resumed run, by its output and end.
 func TestRunStates(t *testing.T) {
 	const long = 20 * time.Second
 	tests := []struct {
@@ -433,7 +433,8 @@ func TestACallerThatTakesNothing(t *testing.T) {
 				}()
 			}
 			began := time.Now()
-			// Somewhat more than the caller's pipe holds: what comes after it is still read, however small the pieces are.
+			// Somewhat more than the caller's pipe holds: output after it is still read, however
+			// small the pieces are.
 			script := strings.ReplaceAll(test.script, "LONG", "head -c 66000 /dev/zero | tr '\\0' '\n'")
 			plan := rewrite.Plan{}
 			if strings.HasPrefix(test.name, "a resume") {

@@ -7,5 +7,5 @@
 //
 // It knows the plan of a run and the tool's stream, but no ledger, no configuration and no decision. It prints nothing of its own.
 //
-// Its invariant: the caller's view of a run is the tool's, in its order and whole, or nothing.
+// Invariant: the caller's view of a run is the tool's, in order and whole, or nothing.
 package supervise

@@ -151,7 +151,7 @@ func TestStderrWaitsToo(t *testing.T) {
 	}
 }
 
-// A tool is told to have refused by the end of its stderr and its exit code, which is 1 after a signal.
+// A tool is told to have refused by the end of stderr and the exit code, which is 1 after a signal.
 func TestWhatARefusalIsToldBy(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo no such session >&2; exit 3": `"no such session\n", exit 3`,
@@ -333,8 +333,8 @@ func TestUnreadStdoutHoldsUpNoStderr(t *testing.T) {
 	}
 }
 
-// A caller that closes one of its streams: the tool learns of it at its next write there, and only there; of a stdout that
-// is shown at the end it learns nothing.
+// A caller that closes one of its streams: the tool learns of it at the next write there, and only
+// there; of a stdout that is shown at the end it learns nothing.
 func TestACallerThatLeaves(t *testing.T) {
 	const stdout, stderr = 1, 2
 	for _, tt := range []struct {

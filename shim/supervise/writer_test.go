@@ -48,8 +48,7 @@ func TestSink(t *testing.T) {
 	}
 }
 
-// A buffer goes back to its reader after the last of its users, whether its bytes were written or
-// not.
+// A buffer goes back to its reader after the last user, whether the bytes were written or not.
 func TestBuffersGoBack(t *testing.T) {
 	r, closed, err := os.Pipe()
 	if err != nil {
@@ -204,7 +203,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// A buffer goes back to its reader after its last user, and keeps no large rendering.
+// A buffer goes back to its reader after the last user, and keeps no large rendering.
 func TestABufferComesBack(t *testing.T) {
 	var none *buffer
 	none.retain()

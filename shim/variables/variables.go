@@ -1,4 +1,6 @@
 // Package variables reads and changes the variables of an environment, as os.Environ returns them.
+//
+// It never changes this process's environment: each result is a copy.
 package variables
 
 import (

@@ -58,10 +58,10 @@ func decodeRuns(text string) []leftFile {
 	return slices.DeleteFunc(files, func(f leftFile) bool { return f.Run == nil })
 }
 
-// Find adds to the files that a session's runs left those that commands of these runs changed:
-// their modification time lies within a run. A reset or a stash gives a file another time. Nothing
-// is found for a run that another call ran beside, and a file that has the run's own output does
-// not count.
+// Find adds the files that commands of a session's runs changed to the files that the runs left:
+// the modification time of each lies within a run. A reset or a stash gives a file another time.
+// Nothing is found for a run that another call ran beside, and a file that has the run's own output
+// does not count.
 func (p *Project) Find(left, id string) string {
 	runs := slices.DeleteFunc(decodeRuns(left), func(r leftFile) bool { return p.ranBeside(r.Run) })
 	if len(runs) == 0 {

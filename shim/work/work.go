@@ -1,5 +1,7 @@
 // Package work remembers the files that a session's runs have changed, and finds whether that work
 // was thrown away.
+//
+// It changes nothing in the project, and keeps digests of the files, no content.
 package work
 
 import (
@@ -190,7 +192,7 @@ const (
 	changed // other than in the commit
 )
 
-// fate compares a file with its state as the session left it, and with its ID in the commit of that
+// fate compares a file with the state as the session left it, and with the ID in the commit of that
 // time, "" if the commit lacks it. Without a commit a file with another content counts as reverted,
 // unless another call can have changed it.
 func (p *Project) fate(root string, f leftFile, commit bool, id string) fate {

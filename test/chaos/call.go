@@ -14,7 +14,7 @@ import (
 	"reprise/test/player"
 )
 
-// A Call is one call of a caller: its input, the way it reads, and its fate.
+// A Call is one call of a caller: its input, the way it reads, and the fate.
 type Call struct {
 	ID     string
 	Args   []string
@@ -246,7 +246,7 @@ func (c *Call) pickSignal(rng *rand.Rand) {
 	}
 }
 
-// run makes the call, and waits for its end and for the end of its output.
+// run makes the call, and waits for the end of it and of the output.
 func (c *Call) run() error {
 	w := c.world
 	err := c.Script.Write(w.notes(), c.ID)

@@ -306,7 +306,7 @@ func TestWorse(t *testing.T) {
 	}
 }
 
-// With the real CLIs, what claude changed is found: from 2.1.319 on, work that auto mode refuses
+// With the real CLIs, claude's change is found: from 2.1.319 on, work that auto mode refuses
 // ends with 1 and says why, but not in stream-json.
 func TestFindsWhatClaudeChanged(t *testing.T) {
 	if os.Getenv("REPRISE_E2E") != "1" {

@@ -119,7 +119,7 @@ func (s *seen) known(text string) string {
 	})
 }
 
-// stdout adds its JSON objects as events, and its other lines as they are.
+// stdout adds JSON objects as events, and other lines as they are.
 func (s *seen) stdout(text string) {
 	values, rest, layout := objects(text)
 	if layout != "" {

@@ -128,14 +128,14 @@ func (w *world) call(c call) harness.Result {
 	return r
 }
 
-// runs returns the runs of the tool so far, without those that refused to resume.
+// runs returns the runs of the tool so far, without refused resumes.
 func (w *world) runs() []player.Run {
 	return slices.DeleteFunc(player.Runs(w.notes(), "*"), func(r player.Run) bool {
 		return r.Refused
 	})
 }
 
-// started counts the runs of the tool, also those that refused. It is quick.
+// started counts the runs of the tool, refused resumes included. It is quick.
 func (w *world) started() (n int) {
 	entries, err := os.ReadDir(filepath.Join(w.notes(), "runs"))
 	w.must(err)

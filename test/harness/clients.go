@@ -39,7 +39,8 @@ var clients = map[string]standin.Client{
 			"QWEN_CODE_SUPPRESS_YOLO_WARNING=1",
 		},
 		Config: ".qwen/settings.json",
-		// Without the last setting, a second model is asked after most calls what to remember.
+		// Without the last setting, a second model is asked after most calls for
+		// things to remember.
 		Text: `{
   "$version": 4,
   "security": {"auth": {"selectedType": "openai"}},

@@ -2,7 +2,7 @@
 // and programs on PATH; with the real CLIs a stand-in for the model too. Calls differ in their
 // streams, and in the signals and faults that they meet.
 //
-// Its invariant: only its own calls reach a world, and it connects only to its own stand-in.
+// Invariant: only calls of a world reach it, and it connects only to its own stand-in.
 package harness
 
 import (
@@ -226,7 +226,7 @@ func (w *World) lookup(name string) (value string) {
 var uuid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // NewestID returns the ID of the session that was written last, from the tool's database, the name
-// of its file or its beginning.
+// of the file or the beginning.
 func (w *World) NewestID() (string, error) {
 	if tool, _ := rewrite.Lookup(w.Tool); tool.Descriptor().Database != "" {
 		return w.newestRow(tool.Descriptor())

@@ -228,7 +228,7 @@ func TestCopilotAnotherDirectoryIsFresh(t *testing.T) {
 	}
 }
 
-// copilot rewrites its state at its first start, older settings in it included. That is no change
+// copilot rewrites its state at the first start, older settings included. That is no change
 // of the settings.
 func TestCopilotMigratesItsState(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ import (
 )
 
 // A fleet is machines that share a store: each has an empty home and a clone of the project, at the
-// same paths, and namespaces of its own for mounts, processes and its name.
+// same paths, and namespaces of its own for mounts, processes and the name.
 type fleet struct {
 	*world
 	env []string

@@ -9,8 +9,8 @@ import (
 	"reprise/test/realcli"
 )
 
-// modelAndWindow are the model that claude names at the start of a run, and the context
-// windows of those that it has used.
+// modelAndWindow are the model that claude names at the start of a run, and the context windows of
+// the models that it has used.
 func (r result) modelAndWindow(t *testing.T) (model string, windows map[string]int) {
 	t.Helper()
 	windows = map[string]int{}

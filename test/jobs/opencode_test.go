@@ -251,7 +251,7 @@ func opencodeSendsWordsInQuotes(t *testing.T, w *world) {
 	}
 }
 
-// In its first run opencode adds a line to its configuration: that is no change of the caller's.
+// In the first run opencode adds a line to its configuration: that is no change of the caller's.
 func opencodeTellsItsOwnChange(t *testing.T, w *world) {
 	config := filepath.Join(w.Root, "home", ".config", "opencode", "opencode.json")
 	project := filepath.Join(w.Project, "opencode.jsonc")
@@ -284,7 +284,7 @@ func opencodeSeesAForeignTurn(t *testing.T, w *world) {
 
 // Two runs in one home at once: each keeps to its own session.
 func opencodeRunsAtOnce(t *testing.T, w *world) {
-	w.call("run", "hi") // opencode creates its database in its first run
+	w.call("run", "hi") // opencode creates its database in the first run
 	var both sync.WaitGroup
 	for _, job := range []int{1001, 2002} {
 		both.Go(func() {

@@ -259,8 +259,8 @@ func firstUser(r standin.Request) string {
 	return ""
 }
 
-// By default a second model is asked after a call what to remember. That request is part of qwen's
-// own figures, but neither of the conversation nor of how full the session is.
+// By default a second model is asked after a call for things to remember. That request is part of
+// qwen's own figures, but neither of the conversation nor of how full the session is.
 func TestQwenMemoryIsNotTheCallers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "qwen", true)

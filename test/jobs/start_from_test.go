@@ -8,7 +8,7 @@ import (
 	"reprise/test/harness"
 )
 
-// A reviewer that begins as a copy of the coder's session knows its content, and leaves it as it
+// A reviewer that begins as a copy of the coder's session knows the content, and leaves it as it
 // was; then each goes on with its own.
 func TestAReviewerBeginsFromTheCoder(t *testing.T) {
 	for _, tool := range []string{"claude", "gemini", "qwen", "droid"} {

@@ -53,7 +53,7 @@ func atOnce(calls []steroidsCall) (groups [][]steroidsCall) {
 	return groups
 }
 
-// steroids names roles in its prompts alone, quotes the notes of its reviewers, and runs these side
+// steroids names roles in the prompts alone, quotes the notes of reviewers, and runs these side
 // by side with instructions of their own. No session has two of them in it, and all go on with
 // their own from the second round on.
 func TestSteroids(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // A run that ended at --max-turns left its session whole: "Go on where you stopped." continues it,
-// with the results of its tools.
+// with the results of the tools.
 func TestGoesOnAfterMaxTurns(t *testing.T) {
 	each(t, formats, func(t *testing.T, format string, _ reader) {
 		w := newWorld(t, "claude", true)

@@ -1,7 +1,7 @@
 // Package markers is the stand-in for the model APIs as the tests use it: words in a prompt say how
 // it answers.
 //
-// Its invariant: an answer depends only on its request. "What number" is answered from a "remember
+// Invariant: an answer depends only on the request. "What number" is answered from a "remember
 // number N" in the conversation that was sent, so the answer proves whether a CLI really carried
 // its session over.
 //

@@ -408,7 +408,7 @@ var qwen = dialect{
 	},
 }
 
-// copyQwen copies a session's file: each of its lines gets the copy's ID, and names its source.
+// copyQwen copies a session's file: each line gets the copy's ID, and names the source.
 func copyQwen(text []byte, from, to string) []byte {
 	var copied bytes.Buffer
 	for line := range bytes.Lines(text) {

@@ -65,7 +65,7 @@ func (p *player) record() {
 	}
 }
 
-// goElsewhere lets a resumed run outlive its parent, or continue in a process that keeps its
+// goElsewhere lets a resumed run outlive its parent, or continue in a process that keeps the
 // streams, if its script says so.
 func (p *player) goElsewhere() {
 	const again = "PLAYER_DETACHED"

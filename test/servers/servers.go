@@ -1,7 +1,7 @@
 // Package servers starts the servers of shared stores for tests, as ordinary processes on loopback.
 //
-// It installs nothing but into the user's cache directory, and uses no server of the machine. Its
-// invariant: a server ends with the test that started it, and takes its data along.
+// It installs nothing but into the user's cache directory, and uses no server of the machine.
+// Invariant: a server ends with the test that started it, and takes the data along.
 package servers
 
 import (

@@ -148,7 +148,7 @@ func (r *runner) newCall() *ledger.Call {
 	return c
 }
 
-// unexpected returns an error that is none of those that a store in memory can bring about.
+// unexpected returns an error that is none that a store in memory can bring about.
 func (r *runner) unexpected(what string, err error) error {
 	if err == nil || r.open != nil ||
 		strings.Contains(err.Error(), "another call has replaced the session") {

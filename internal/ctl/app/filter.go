@@ -128,7 +128,7 @@ func CheckReason(r reason.Code) error {
 	if _, known := r.Lookup(); known || r == "" {
 		return nil
 	}
-	known := view.Mapped(reason.Table, func(row reason.Explanation) string {
+	known := view.Mapped(reason.Table, func(row reason.Row) string {
 		return string(row.Code)
 	})
 	hint := "the reasons are " + strings.Join(known, ", ")
@@ -140,7 +140,7 @@ func CheckReason(r reason.Code) error {
 
 // ReasonCompletions are the reasons with their meanings, for a shell.
 func ReasonCompletions() []string {
-	list := view.Mapped(reason.Table, func(row reason.Explanation) string {
+	list := view.Mapped(reason.Table, func(row reason.Row) string {
 		return string(row.Code) + "\t" + row.Meaning
 	})
 	slices.Sort(list)

@@ -85,7 +85,7 @@ func FirstChanged(c *cobra.Command, flags ...string) string {
 	return ""
 }
 
-// OneArgument is for commands that take exactly one argument, named by what.
+// OneArgument is for commands that take exactly one argument, named by the parameter.
 func OneArgument(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {

@@ -28,6 +28,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// Command returns `shimctl doctor`.
 func Command(a *app.App) *cobra.Command {
 	var asJSON, all bool
 	var fixes fixing
@@ -56,6 +57,7 @@ job is fresh. It also takes reprise's own files out of others' reach.`,
 	return c
 }
 
+// A Report is the JSON of doctor.
 type Report struct {
 	Schema string        `json:"schema" doc:"name of this schema"`
 	Checks []setup.Check `json:"checks" doc:"in order"`

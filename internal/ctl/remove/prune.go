@@ -36,6 +36,7 @@ type pruneFlags struct {
 	keepHistory time.Duration
 }
 
+// PruneCommand returns `shimctl prune`.
 func PruneCommand(a *app.App) *cobra.Command {
 	var f pruneFlags
 	c := &cobra.Command{

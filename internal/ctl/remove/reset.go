@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// ResetCommand returns `shimctl reset`.
 func ResetCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
 	c := &cobra.Command{

@@ -38,7 +38,7 @@ func pageOf(t *testing.T, calls int) (string, sums) {
 }
 
 // The page stands alone, fits a phone and the dark, and its pictures have room for a screen of rows
-// each, with no bar beyond its cell.
+// each, with no bar beyond a cell.
 func TestPage(t *testing.T) {
 	for _, calls := range []int{1, 400, 3000} {
 		text, _ := pageOf(t, calls)

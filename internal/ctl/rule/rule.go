@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Command returns shimctl's command rule.
+// Command returns `shimctl rule`.
 func Command(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rule COMMAND", Short: "add a rule to the configuration",
@@ -58,6 +58,7 @@ writes nothing if the file has a mistake.`,
 	return c
 }
 
+// An AddReport is the JSON of `shimctl rule add`.
 type AddReport struct {
 	Schema string     `json:"schema" doc:"name of this schema"`
 	File   string     `json:"file" doc:"the configuration file"`

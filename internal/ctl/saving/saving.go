@@ -240,8 +240,8 @@ func hourPrice(s history.Sums) float64 {
 // Headline returns the saving in one sentence, without a full stop: in money, or in tokens if no
 // price is known.
 //
-// Beside measured weighted tokens of jobs with claude, codex, gemini, qwen and vibe see
-// test/savings.
+// test/savings compares it with the measured weighted tokens of jobs with claude, codex, gemini,
+// qwen and vibe.
 func (s Saving) Headline() string {
 	switch {
 	case s.Calls == 0:

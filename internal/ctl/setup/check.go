@@ -13,15 +13,19 @@ type Check struct {
 	Fix    string `json:"fix,omitempty" doc:"how to fix it"`
 }
 
-// OK, Note, Problem and Fixed make the result of a check.
+// OK returns the result of a check that found the subject in order.
 func OK(name, finds string) Check { return Check{Name: name, Result: "ok", Finds: finds} }
 
+// Note returns a finding that keeps no call from being resumed.
 func Note(name, finds, fix string) Check { return Check{name, "note", finds, fix} }
 
+// Problem returns a finding that must be fixed.
 func Problem(name, finds, fix string) Check { return Check{name, "problem", finds, fix} }
 
+// Fixed returns a problem that this run has fixed.
 func Fixed(name, finds string) Check { return Check{Name: name, Result: "fixed", Finds: finds} }
 
+// PrintChecks prints the results of checks as a table.
 func PrintChecks(a *app.App, checks []Check) {
 	if !a.Stdout.Terminal {
 		t := view.NewTable("RESULT", "CHECK", "FINDS", "FIX")

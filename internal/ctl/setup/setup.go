@@ -28,6 +28,7 @@ type setupFlags struct {
 	npx, undo bool
 }
 
+// Command returns `shimctl setup`.
 func Command(a *app.App) *cobra.Command {
 	var flags setupFlags
 	c := &cobra.Command{
@@ -51,6 +52,7 @@ a shim, and leaves them to you.`,
 	return c
 }
 
+// A Report is the JSON of setup.
 type Report struct {
 	Schema   string   `json:"schema" doc:"name of this schema"`
 	Shims    string   `json:"shims" doc:"directory of the shims"`

@@ -101,6 +101,7 @@ func StateCell(s history.SessionRow) Cell {
 	return c.As(Dim)
 }
 
+// Newest returns the newest session of a chain, the zero value if it has none.
 func Newest(c history.ChainRow) history.SessionRow {
 	if len(c.Sessions) == 0 {
 		return history.SessionRow{}
@@ -147,6 +148,7 @@ func Decision(i ledger.Record) string {
 	return words
 }
 
+// Ago writes for people how long ago a time was.
 func Ago(now time.Time, then decide.Millis) string {
 	d := now.Sub(then.Time())
 	switch {

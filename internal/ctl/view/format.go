@@ -139,7 +139,7 @@ func inUnit(unit string, n float64) (human, plain string) {
 	return sign + ShortNumber(size), plain
 }
 
-// A Number is a figure that might be unknown: NaN, for which JSON has null.
+// A Number is a figure that might be unknown: NaN, which is null in JSON.
 type Number float64
 
 // Unknown is a figure that is not known.

@@ -31,6 +31,7 @@ type Sum struct {
 	Most int64
 }
 
+// Plus adds the known amounts of two sums.
 func (s Sum) Plus(t Sum) Sum {
 	return Sum{s.Known || t.Known, s.estimated || t.estimated, s.Nano + t.Nano, s.Most + t.Most}
 }
@@ -55,6 +56,8 @@ func CallCost(t *prices.List, i ledger.Record) Sum {
 	return ListPrice(p, u, u.Prompt() > p.Long.Above)
 }
 
+// ListPrice returns the cost of tokens at list price. With maybeLong, requests among them might
+// have been billed at the rates for long prompts.
 func ListPrice(p prices.Price, u prices.Usage, maybeLong bool) Sum {
 	nano, ok := p.Cost(u)
 	s := Sum{Known: ok, estimated: true, Nano: nano, Most: nano}
@@ -88,6 +91,7 @@ type Bill struct {
 	byList    int64            // calls with tokens priced by the list
 }
 
+// Add adds the managed calls of a slice; it leaves out calls of sessions that the caller manages.
 func (b *Bill) Add(t *prices.List, s history.Slice) {
 	switch s.Mode {
 	case rewrite.Resume:
@@ -166,6 +170,7 @@ func (b *Bill) Sources() (words []string) {
 	return words
 }
 
+// Source returns the source of the amount, as MoneyReport has it.
 func (b *Bill) Source() string {
 	switch {
 	case b.byTool > 0 && b.byList > 0:

@@ -51,7 +51,7 @@ type AdviceReport struct {
 func AdviceFor(r reason.Code, chain, before int64) AdviceReport {
 	text, ok := r.Lookup()
 	if !ok {
-		text = &reason.Explanation{}
+		text = &reason.Row{}
 	}
 	report := AdviceReport{Class: text.Class, Meaning: MeaningOf(r), Advice: text.Advice}
 	if report.Advice == "" && report.Class != reason.ClassContinues {

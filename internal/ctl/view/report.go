@@ -13,6 +13,7 @@ import (
 // The JSON of several commands. A field is never renamed and never changes the meaning within a
 // schema; new ones can come. docs/reference/shimctl.schema.json is made from the doc tags.
 
+// A ChainReport is a chain with the facts that follow from the record.
 type ChainReport struct {
 	ID        int64           `json:"id" doc:"its number"`
 	Tool      string          `json:"tool" doc:"name of the tool"`
@@ -27,6 +28,7 @@ type ChainReport struct {
 	Sessions  []SessionReport `json:"sessions" doc:"its sessions, the newest first"`
 }
 
+// Chain returns the report of a chain.
 func (r Reporter) Chain(c history.ChainRow) ChainReport {
 	return ChainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task,
 		Role: RoleName(c.Role), Created: c.Created.Time(),
@@ -67,6 +69,7 @@ type MoneyReport struct {
 	CostSource  string `json:"cost_source,omitempty" doc:"tool: its own figure; list: tokens at list price; mixed: some of each"`
 }
 
+// MoneyJSON returns the report of a sum, which is empty if the sum is not known.
 func MoneyJSON(s Sum, source string) MoneyReport {
 	if !s.Known {
 		return MoneyReport{}
@@ -81,6 +84,7 @@ func MoneyJSON(s Sum, source string) MoneyReport {
 // A Reporter knows prices.
 type Reporter struct{ Prices *prices.List }
 
+// Call returns the report of a call.
 func (r Reporter) Call(i ledger.Record) CallReport {
 	cost := CallCost(r.Prices, i)
 	source := "tool"

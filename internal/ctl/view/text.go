@@ -128,7 +128,7 @@ func (s Screen) Quoted(text string) string {
 // unitSpace is the space between a number and its unit, where no line ends.
 var unitSpace = regexp.MustCompile(`([0-9]) (%|[kMG]?B\b|[kMG]\b|ms\b|s\b)`)
 
-// Glue is a space at which no line is broken.
+// Glue is a space that ends no line.
 const Glue = "\u00a0"
 
 // fold breaks a sentence at spaces, so that no line is wider than width unless a word is. A

@@ -24,6 +24,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// Command returns `shimctl why`.
 func Command(a *app.App) *cobra.Command {
 	var asJSON, all bool
 	c := &cobra.Command{
@@ -62,6 +63,7 @@ difference, both are shown.`,
 	return c
 }
 
+// A Report is the JSON of why.
 type Report struct {
 	Schema   string             `json:"schema" doc:"name of this schema"`
 	Call     *view.CallReport   `json:"call" doc:"the call, or null"`

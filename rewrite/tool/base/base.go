@@ -63,8 +63,8 @@ func (Base) SessionFiles(_, path string) rewrite.SessionFiles {
 func (Base) IsOrphanFile(string, []byte) bool { return false }
 
 // Read copies into the call the options for the model, the format and the settings. A setting's
-// values are separated by NUL. Formats are those that the tool has other names for, nil if it has
-// none.
+// values are separated by NUL. Formats has the formats with another name in the tool, nil if there
+// are none.
 func Read(c *rewrite.CommandLine, p grammar.Args, formats map[string]rewrite.Format) {
 	c.Unknown, c.AddAt = p.Unknown, p.Front()
 	for _, o := range p.Options {

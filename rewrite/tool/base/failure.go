@@ -13,7 +13,7 @@ import (
 // answer to a text that they do not like.
 type Failures []Failure
 
-// A Failure is such a beginning.
+// A Failure is the beginning of the report of a failed request, and the cause.
 type Failure struct {
 	Begins string
 	Why    reason.Code
@@ -38,7 +38,8 @@ func (all Failures) In(text string) reason.Code {
 	return ""
 }
 
-// FailureByStatus does the same for a status of HTTP.
+// FailureByStatus returns why a request with an HTTP status failed, "" if that can lie in the
+// session.
 func FailureByStatus(status int) reason.Code {
 	return cmp.Or(
 		When(status == 401, reason.LoginRefused),
@@ -56,7 +57,8 @@ type Refusals []struct {
 // anything unknown do not concern the session.
 func (r Refusals) In(message string) reason.Code { return r.Find(message, strings.Contains) }
 
-// After does the same for the stderr of a run, which has refused nothing if it ended well.
+// After returns why the stderr of a run refuses a session, "" if it does not. A run with exit code
+// 0 has refused nothing.
 func (r Refusals) After(stderr string, exit int) reason.Code {
 	if exit == 0 {
 		return ""

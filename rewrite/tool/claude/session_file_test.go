@@ -836,8 +836,7 @@ func TestClaudeShowsWhatIsNoEvent(t *testing.T) {
 	}
 }
 
-// Of the recorded runs only those that failed for a reason outside their session say nothing
-// against it.
+// Only recorded runs that failed for a reason outside their session say nothing against it.
 func TestWhatOwnFailuresSay(t *testing.T) {
 	for name, run := range ownRuns(t) {
 		want := reason.Code("")

@@ -422,7 +422,7 @@ func resumed(t *testing.T, first, name, format string) (before, r run) {
 	return before, show(t, name, c, p, before.seen.Totals)
 }
 
-// A resumed call shows its own figures in json and none in text, and its usage is its own.
+// A resumed call shows its own figures in json and none in text; the usage is the call's alone.
 func TestCopilotOwnFigures(t *testing.T) {
 	for _, format := range slices.Sorted(maps.Keys(lines)) {
 		_, r := resumed(t, "chain-1-"+format, "chain-2-"+format, format)
@@ -479,7 +479,7 @@ func TestCopilotUnknownTotals(t *testing.T) {
 	}
 }
 
-// If the model was sent a part of the prompt, the caller sees its whole prompt, with its keys
+// If the model was sent a part of the prompt, the caller sees its whole prompt, with the keys
 // hidden as copilot hides them.
 func TestCopilotShowsTheCallersPrompt(t *testing.T) {
 	c := copilotCall("-p x --output-format json", "COPILOT_PROVIDER_API_KEY=stand-in-key")

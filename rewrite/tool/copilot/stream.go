@@ -240,7 +240,7 @@ func (s *stream) ownResult(line []byte) []byte {
 	return s.ownFiles(base.SubtractTotals(line, numbers, rewrite.Totals(text), nil))
 }
 
-// ownFiles leaves in the list of changed files those that this run has changed, in order.
+// ownFiles leaves in the list of changed files the ones of this run, in order.
 func (s *stream) ownFiles(line []byte) []byte {
 	var r struct {
 		Usage struct {

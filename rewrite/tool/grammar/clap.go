@@ -1,5 +1,7 @@
 // Package grammar reads command lines the way the libraries do that the tools use (clap, commander,
 // yargs), by tables of a tool's options.
+//
+// It does no I/O. Invariant: an option that a table lacks is reported as unknown, never guessed.
 package grammar
 
 import (
@@ -11,7 +13,7 @@ import (
 // Clap reads a command line from args[at] on the way the clap library does, which codex uses. No
 // value can look like an option. A variadic option takes arguments until one looks like an option,
 // unless the first value is attached. Short options cluster. Everything after "--" is an operand.
-// Clap stops at the first operand before "--" for which stop returns true and returns the index,
+// Clap stops at the first operand before "--" if stop returns true for it, and returns the index,
 // otherwise len(args).
 func Clap(args []string, at int, table Options, stop func(string) bool) (p Args, end int) {
 	for i := at; i < len(args); i++ {

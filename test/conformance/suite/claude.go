@@ -59,8 +59,8 @@ var claude = cli{
 var claudeWindows = regexp.MustCompile(
 	`"model":"[^"]*"|"[^"]*":\{"inputTokens"|"contextWindow":\d+`)
 
-// claudeWindow returns the model that claude says it uses, and the context windows of those that it
-// has used.
+// claudeWindow returns the model that claude says it uses, and the context windows of the models
+// that it has used.
 func claudeWindow(r harness.Result) string {
 	return strings.Join(claudeWindows.FindAllString(r.Stdout, -1), "\n")
 }

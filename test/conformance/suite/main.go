@@ -164,8 +164,8 @@ func sample(all []scenario, seed uint64) (drawn []scenario) {
 	return drawn
 }
 
-// verdicts judges several scenarios at a time, and timed ones one by one. It repeats those that
-// differ alone at the end: a fault of the shim persists, an effect of the busy machine does not.
+// verdicts judges several scenarios at a time, and timed ones one by one. It repeats each that
+// differs alone at the end: a fault of the shim persists, an effect of the busy machine does not.
 func verdicts(all []scenario, judge func(scenario) verdict) <-chan verdict {
 	out := make(chan verdict)
 	go func() {
