@@ -604,8 +604,9 @@ func TestMistakable(t *testing.T) {
 	}
 }
 
-// TestDeltaOfManySections makes a delta of a prompt with very many equal sections, which must not
-// take longer than to cut it.
+// TestDeltaOfManySections makes a delta of a prompt with very many equal sections. Compared in
+// pairs, they took 200 times as long as to cut the prompt; on a busy machine either time can be
+// some times the other.
 func TestDeltaOfManySections(t *testing.T) {
 	item := "### Item\n\nThe same text as in every other item.\n\n"
 	before := New(briefed("## Feedback\n\nNone.", strings.TrimSpace(item)), testKey)
@@ -618,7 +619,7 @@ func TestDeltaOfManySections(t *testing.T) {
 	if _, why := now.Delta(c); why != reason.SavesTooLittle {
 		t.Fatalf("%q, want %q", why, reason.SavesTooLittle)
 	}
-	if took := time.Since(start); took > cut {
+	if took := time.Since(start); took > 10*cut {
 		t.Errorf("the delta took %s, to cut the prompt took %s", took, cut)
 	}
 }
