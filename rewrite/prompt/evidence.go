@@ -39,8 +39,9 @@ type Evidence struct {
 	// Log reports that the prompt adds a log or a finding at a line of a file.
 	Log bool
 
-	alone  bool // the answer stands on lines of its own
-	goesOn bool // a conversation had begun before: its speakers can ask for anything
+	alone  bool   // the answer stands on lines of its own
+	names  string // the names over the answer, a line each
+	goesOn bool   // a conversation had begun before: its speakers can ask for anything
 	prompt *Prompt
 	added  []int         // the lines that the session was not sent
 	new    []*promptLine // of these, those that are not the answer
@@ -85,7 +86,9 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 		switch l := &p.lines[i]; {
 		case c.introduces(l):
 		case h.isAnswer(i), own[p.digestsOf(i).line], p.showsInline(i, own):
-			e.Own = e.Own || e.Answer > 0 && p.callsOwn(i, own)
+			name := p.nameOver(i, own)
+			e.Own = e.Own || e.Answer > 0 && findWords("own", plainWords(name)) != ""
+			e.names += name + "\n"
 			e.alone = e.alone || own[p.digestsOf(i).line]
 		default:
 			e.add(i, sent)
@@ -112,20 +115,22 @@ func (e *Evidence) add(i int, sent Sent) {
 	}
 }
 
-// callsOwn reports whether line i, or the one above it if it is only the answer, calls an answer
-// the session's.
-func (p *Prompt) callsOwn(i int, own map[Digest]bool) bool {
-	l := &p.lines[i]
-	before := l.line
-	if own[p.digestsOf(i).line] || own[p.digest(listItem(l.line))] {
-		if i == 0 {
-			return false
-		}
-		before = p.lines[i-1].line
-	} else if j := strings.IndexAny(l.line, ":："); j >= 0 {
-		before = l.line[:j]
+// nameOver returns the name of an answer that line i shows: the beginning of the line, or, if that is
+// only the answer, the line above it, unless that shows the answer too.
+func (p *Prompt) nameOver(i int, own map[Digest]bool) string {
+	if !p.isOnly(i, own) {
+		name, _, _ := strings.Cut(strings.Replace(p.lines[i].line, "：", ":", 1), ":")
+		return name
 	}
-	return findWords("own", plainWords(before)) != ""
+	if i == 0 || p.isOnly(i-1, own) {
+		return ""
+	}
+	return p.lines[i-1].line
+}
+
+// isOnly reports whether line i is a line of the answer, or an item of a list that is.
+func (p *Prompt) isOnly(i int, own map[Digest]bool) bool {
+	return own[p.digestsOf(i).line] || own[p.digest(listItem(p.lines[i].line))]
 }
 
 // namesAnswer reports whether a line is or begins with a name over an answer: "Your last report:".
@@ -275,7 +280,7 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 	if e.item != "" {
 		found = append(found, Finding{kindItem, e.item})
 	}
-	words := searchWords(plainWords(e.text(quoted)))
+	words := searchWords(plainWords(e.text(quoted) + e.names))
 	for _, kind := range kindsAgainst {
 		if words := words.find(kind); words != "" &&
 			!(e.goesOn && (kind == "judge" || kind == "rival")) {

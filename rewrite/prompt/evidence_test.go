@@ -272,6 +272,25 @@ func TestShownAnswers(t *testing.T) {
 	}
 }
 
+// The name over the session's own answer is the caller's word on it.
+func TestNameOverAnswer(t *testing.T) {
+	const base = "You are the coder.\n\nBuild the page."
+	for name, want := range map[string]string{
+		"Answer to check:\n": "rival", "Un confrère a répondu :\n« ": "rival",
+		"The author claims: \"": "rival", "Antwort, unabhängig zu prüfen:\n": "apart",
+		"Your answer:\n": "", "The page: ": "",
+	} {
+		var kinds []string
+		e := compare(base, base+"\n\n"+name+longReply+"\n\nGo on.", longReply).Evidence
+		for _, f := range e.Against(nil) {
+			kinds = append(kinds, f.Kind)
+		}
+		if got := strings.Join(kinds, " "); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // New text can name a file or an item that the session touched.
 func TestTraceNames(t *testing.T) {
 	const base = "You are the coder.\n\nBuild src/old_page.go."
