@@ -2,6 +2,7 @@ package harness
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -122,8 +123,8 @@ var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
 // A Difference is a call that can end otherwise with the shim, and why.
 type Difference struct {
-	tool, scenario string
-	Reason         string
+	tools, scenario string // with | between; a regexp
+	Reason          string
 	// it depends on chance; in all others the shim does better, in each run
 	Chance bool
 }
@@ -142,8 +143,8 @@ var deliberate = []Difference{
 	{"qwen", `^(401|overflow|nothing), (json|stream), at a terminal$`,
 		"the shim reads the two streams of a terminal one by one: what qwen writes in the same " +
 			"moment may change its order", true},
-	{"codex", `^own resume of each id$`,
-		"a copied thread loses codex's cached prefix, so both calls share one thread, which " +
+	{"codex|opencode", `^own resume of each id$`,
+		"a copied session loses the cached prefix, so both calls share one session, which " +
 			"contains both; once the caller resumes it, it is the caller's", false},
 	{"copilot", `^(TERM|INT|HUP) (in the middle|at the end)|^TERM at moment`,
 		"its npm package waits for the program and does not forward signals to it; the shim does",
@@ -153,12 +154,8 @@ var deliberate = []Difference{
 	{"copilot", `^(TERM|INT|HUP) to the group$`,
 		"a signal for all ends its npm package first, and a quarter of a second later the " +
 			"program's last line is cut off, as a background process's output", false},
-	{"copilot", `^own resume of each id$`,
-		"it cannot copy a session, so both calls share one, which contains both; once the " +
-			"caller resumes it, it is the caller's", false},
 	{"opencode", `^own log`, "opencode logs what it does at the same time in any order", true},
-	{"opencode", `^own resume of each id$`, "as for codex: a copy loses the cached prefix", false},
-	{"vibe", `^own resume of each id$`,
+	{"copilot|vibe", `^own resume of each id$`,
 		"it cannot copy a session, so both calls share one, which contains both; once the " +
 			"caller resumes it, it is the caller's", false},
 }
@@ -166,7 +163,8 @@ var deliberate = []Difference{
 // Deliberate reports whether a call with the shim can differ in a scenario, and why.
 func Deliberate(tool, scenario string) (d Difference, ok bool) {
 	for _, d := range deliberate {
-		if d.tool == tool && regexp.MustCompile(d.scenario).MatchString(scenario) {
+		if slices.Contains(strings.Split(d.tools, "|"), tool) &&
+			regexp.MustCompile(d.scenario).MatchString(scenario) {
 			return d, true
 		}
 	}

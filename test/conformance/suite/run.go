@@ -58,22 +58,19 @@ func (st stage) play(s scenario) (found, once []string, err error) {
 
 // once runs a scenario once and returns the results of its last call.
 func (st stage) once(s scenario) (found []string, last [2]harness.Result, err error) {
-	direct, err := harness.New(s.tool, st.real, "")
-	if err != nil {
-		return nil, last, err
-	}
-	defer direct.Close()
-	shimmed, err := harness.New(s.tool, st.real, st.shims)
-	if err != nil {
-		return nil, last, err
-	}
-	defer shimmed.Close()
-	for i, c := range s.calls {
-		if last[0], err = direct.Run(c); err != nil {
+	var worlds [2]*harness.World
+	for i, shims := range []string{"", st.shims} {
+		if worlds[i], err = harness.New(s.tool, st.real, shims); err != nil {
 			return nil, last, err
 		}
-		if last[1], err = shimmed.Run(c); err != nil {
-			return nil, last, fmt.Errorf("with the shim: %w", err)
+		defer worlds[i].Close()
+	}
+	direct, shimmed := worlds[0], worlds[1]
+	for i, c := range s.calls {
+		for n, shim := range []string{"without", "with"} {
+			if last[n], err = worlds[n].Run(c); err != nil {
+				return nil, last, fmt.Errorf("%s the shim: %w", shim, err)
+			}
 		}
 		if s.ends {
 			found = append(found, ends(c, last)...)
