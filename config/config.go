@@ -99,7 +99,7 @@ const (
 	BusyWait Busy = "wait" // the same one, once it is free
 )
 
-// Default returns the configuration of a user who has written none.
+// Default returns the configuration that holds without a file.
 func Default() Config {
 	c := Config{
 		Enabled: true,

@@ -22,7 +22,7 @@ type KeptStore interface {
 }
 
 // Reset implements ledger.Remote. A damaged register has no session: the next call is fresh and replaces it.
-func (b *Book) Reset(ctx context.Context, c ledger.ChainName, now decide.Millis) (all ledger.Kept, err error) {
+func (b *Book) Reset(ctx context.Context, c ledger.ChainName, now decide.Millis) (all ledger.StoreChanges, err error) {
 	registers, err := b.find(ctx, c)
 	for i := range registers {
 		var ended int64
@@ -50,7 +50,7 @@ func (b *Book) Reset(ctx context.Context, c ledger.ChainName, now decide.Millis)
 // Forget implements ledger.Remote.
 func (b *Book) Forget(
 	ctx context.Context, c ledger.ChainName, now decide.Millis, dry bool,
-) (all ledger.Kept, err error) {
+) (all ledger.StoreChanges, err error) {
 	registers, err := b.find(ctx, c)
 	for _, at := range registers {
 		var names []string

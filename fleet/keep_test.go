@@ -62,7 +62,7 @@ func TestResetInStore(t *testing.T) {
 			other.NativeIDs = []string{secondID}
 			k := f.keeper()
 			elsewhere := &Book{Kept: k.Kept, Project: "org/other"}
-			if kept, err := elsewhere.Reset(t.Context(), other, 3000); kept != (ledger.Kept{}) || err != nil {
+			if kept, err := elsewhere.Reset(t.Context(), other, 3000); kept != (ledger.StoreChanges{}) || err != nil {
 				t.Errorf("another chain: %+v, %v", kept, err)
 			}
 			f.before = func() { // another run of the chain ends at the same time
@@ -97,15 +97,15 @@ func TestForgetInStore(t *testing.T) {
 		t.Errorf("a chain in use: %v", err)
 	}
 	endShared(t, a, running, firstID, "Done.", 6000)
-	if kept, err := k.Forget(t.Context(), author, 5000, true); kept != (ledger.Kept{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil || len(f.bundles) != 2 {
+	if kept, err := k.Forget(t.Context(), author, 5000, true); kept != (ledger.StoreChanges{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil || len(f.bundles) != 2 {
 		t.Errorf("dry: %+v, %v, %v", kept, err, f.bundles)
 	}
-	if kept, err := k.Forget(t.Context(), author, 5000, false); kept != (ledger.Kept{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil {
+	if kept, err := k.Forget(t.Context(), author, 5000, false); kept != (ledger.StoreChanges{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil {
 		t.Errorf("%+v, %v", kept, err)
 	}
 	wantNative(t, k, secondID)
 	author.Role = "reviewer"
-	if kept, err := k.Forget(t.Context(), author, 5000, false); kept != (ledger.Kept{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil || len(f.registers)+len(f.bundles) != 0 {
+	if kept, err := k.Forget(t.Context(), author, 5000, false); kept != (ledger.StoreChanges{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil || len(f.registers)+len(f.bundles) != 0 {
 		t.Errorf("%+v, %v, %v %v", kept, err, f.registers, f.bundles)
 	}
 }

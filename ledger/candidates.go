@@ -362,7 +362,7 @@ var ofFormat = fmt.Sprintf("s.format = %d AND max(length(s.base), length(s.base_
 	"length(s.answers), length(s.said), length(s.things)) <= %d", Format, maxBlob)
 
 // SinceBegun selects the sessions s of a chain c since it last began anew, without the copies that ended badly:
-// the ends, and those that were continued in copies, which can be many.
+// the ends, and the sources of copies, which can be many.
 var (
 	SinceBegun = ofFormat + ` AND s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL
 		OR s.state IN ('live', 'running'))`

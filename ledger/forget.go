@@ -69,7 +69,7 @@ var ErrInUse = errors.New("a live process holds a session of it")
 // Forget removes a chain entirely: the sessions, the calls, the calls where the caller itself
 // named the sessions, and the measured costs of the rules unless other calls have the rule too. The
 // removed data is overwritten. A dry run only counts.
-func (l *Ledger) Forget(c ChainName, dry bool) (f Dropped, err error) {
+func (l *Ledger) Forget(c ChainName, dry bool) (f Removal, err error) {
 	defer func() { err = Wrap(fmt.Sprintf("forget chain c%d", c.ID), err) }()
 	if err := l.Settle(); err != nil { // no outcome of the chain must remain in the spool
 		return f, err
@@ -94,7 +94,7 @@ func (l *Ledger) Forget(c ChainName, dry bool) (f Dropped, err error) {
 	return f, err
 }
 
-func dropNamed(tx *sql.Tx, c ChainName) (f Dropped, err error) {
+func dropNamed(tx *sql.Tx, c ChainName) (f Removal, err error) {
 	busy, err := heldIn(tx, c.ID)
 	if err != nil {
 		return f, err

@@ -133,7 +133,7 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 	}
 	err = l.withoutKeys(func() error {
 		for more := true; more; {
-			var d Dropped
+			var d Removal
 			err := l.inTurn(func(tx *sql.Tx) (err error) {
 				d, more, err = dropSome(tx, before)
 				return err
@@ -165,7 +165,7 @@ const someOldChains = `SELECT id FROM (SELECT id, size, sum(size) OVER (ORDER BY
 
 // dropSome removes some old chains, or some of their calls or sessions, or else some calls without
 // a chain. more reports that there can be more.
-func dropSome(tx *sql.Tx, before decide.Millis) (d Dropped, more bool, err error) {
+func dropSome(tx *sql.Tx, before decide.Millis) (d Removal, more bool, err error) {
 	held, err := heldChains(tx)
 	if err != nil {
 		return d, false, err
@@ -221,12 +221,12 @@ func heldChains(q Queryer) (string, error) {
 	return EncodeJSON(held), err
 }
 
-// Dropped counts the removed rows.
-type Dropped struct{ Chains, Sessions, Calls int64 }
+// A Removal counts the removed rows.
+type Removal struct{ Chains, Sessions, Calls int64 }
 
 // dropChains removes chains with all that belongs to them, or at most limit of their calls or sessions, -1 for all. It
 // runs without keys.
-func dropChains(tx *sql.Tx, chains []int64, limit int64) (d Dropped, err error) {
+func dropChains(tx *sql.Tx, chains []int64, limit int64) (d Removal, err error) {
 	const ofChains = "chain_id IN (SELECT value FROM json_each(?))"
 	ids := EncodeJSON(chains)
 	if d.Calls, err = dropRows(tx, "calls", ofChains, limit, ids); err != nil || d.Calls == limit {

@@ -28,10 +28,10 @@ type Remote interface {
 	// Complete does the work that FinishWithin left.
 	Complete(ctx context.Context, left []byte) error
 	// Reset ends the sessions that a chain has in the store.
-	Reset(ctx context.Context, c ChainName, now decide.Millis) (Kept, error)
+	Reset(ctx context.Context, c ChainName, now decide.Millis) (StoreChanges, error)
 	// Forget removes a chain from the store, with the files of the sessions. It fails with ErrInUse if a run has a
 	// session of it. With dry it only counts.
-	Forget(ctx context.Context, c ChainName, now decide.Millis, dry bool) (Kept, error)
+	Forget(ctx context.Context, c ChainName, now decide.Millis, dry bool) (StoreChanges, error)
 	// Close tells the helper to end once it has carried out all requests.
 	Close()
 	// Stop ends the helper now, and waits for its end.
@@ -73,5 +73,5 @@ type Identity struct {
 	Scope     string `json:"rule,omitempty" doc:"the rule that names task and role"` // "" if the caller does
 }
 
-// Kept counts the changes in a store.
-type Kept struct{ Chains, Sessions, Bundles int64 }
+// StoreChanges counts the chains, sessions and bundles that a change of a store concerned.
+type StoreChanges struct{ Chains, Sessions, Bundles int64 }

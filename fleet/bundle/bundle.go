@@ -52,8 +52,8 @@ type file struct {
 	common bool // other sessions need it too: it does not count in digests
 }
 
-// A selection says which files belong to a session: those at and below own, and those that match
-// common and belong to other sessions too.
+// A selection says which files belong to a session: the files at and below own, and files that
+// match common and belong to other sessions too.
 type selection struct{ own, common []string }
 
 // selectPaths refuses paths that are not plainly below a root.

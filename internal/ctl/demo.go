@@ -111,9 +111,9 @@ func removeTree(root string) (err error) {
 	return err
 }
 
-func play(a *app.App, ctx context.Context, job demo.Setup, root, how string) (demo.Played, error) {
+func play(a *app.App, ctx context.Context, job demo.Setup, root, how string) (demo.Play, error) {
 	if err := os.Mkdir(root, 0o755); err != nil {
-		return demo.Played{}, fmt.Errorf("make directory: %w", err)
+		return demo.Play{}, fmt.Errorf("make directory: %w", err)
 	}
 	a.Stderr.Notice(fmt.Sprintf("playing the job %s: %s ...", how, job.Tool))
 	return job.Play(ctx, root)
@@ -147,7 +147,7 @@ func realTool(a *app.App, asked, self, root string) (name, dir string, err error
 	return demo.Bundled, dir, nil
 }
 
-func showDemo(a *app.App, job demo.Setup, without, with demo.Played) error {
+func showDemo(a *app.App, job demo.Setup, without, with demo.Play) error {
 	resumed := with.Resumed(without)
 	if len(with.Calls) != len(without.Calls) {
 		return cmp.Or(resumed, fmt.Errorf("compare the two: %d calls without the shims, %d with "+
@@ -183,7 +183,7 @@ func showDemo(a *app.App, job demo.Setup, without, with demo.Played) error {
 }
 
 // showSaving prints the saving of the job, as status does.
-func showSaving(a *app.App, with demo.Played) error {
+func showSaving(a *app.App, with demo.Play) error {
 	open := func() (*ledger.Ledger, error) { return ledger.OpenExisting(with.Ledger) }
 	return a.WithCalls(open, func(l *ledger.Ledger, r view.Reporter) error {
 		_, saved, err := sums(l, history.Filter{}, r)

@@ -55,14 +55,14 @@ type Step struct {
 	Tokens   standin.Tokens
 }
 
-// Played is the result of a job.
-type Played struct {
+// A Play is one performance of the job: the calls, and the ledger.
+type Play struct {
 	Calls  []Step
 	Ledger string // the shims' own, below root
 }
 
 // Total sums up the cost of the calls.
-func (p Played) Total() (t Step) {
+func (p Play) Total() (t Step) {
 	for _, c := range p.Calls {
 		t.add(c.Requests, c.Tokens)
 	}
@@ -71,7 +71,7 @@ func (p Played) Total() (t Step) {
 
 // Resumed returns an error unless each call of the second round went on with the session of its
 // role in the model's view. It compares with a job without the shims.
-func (p Played) Resumed(without Played) error {
+func (p Play) Resumed(without Play) error {
 	for i, c := range p.Calls {
 		before := slices.IndexFunc(p.Calls[:i], func(s Step) bool { return s.Role == c.Role })
 		switch {
@@ -99,7 +99,7 @@ func (c *Step) add(requests int, t standin.Tokens) {
 
 // Play plays the job below root, an existing directory, with a home, a project and a model of its
 // own. When it returns, no process of the job is left, also if ctx ended it.
-func (j Setup) Play(ctx context.Context, root string) (p Played, err error) {
+func (j Setup) Play(ctx context.Context, root string) (p Play, err error) {
 	model, err := standin.Start(standin.Options{Reply: Agent})
 	if err != nil {
 		return p, fmt.Errorf("start stand-in: %w", err)

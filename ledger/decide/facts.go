@@ -58,8 +58,8 @@ type Facts struct {
 	// the latest runs of another chain of the same rule, tool, version, model and settings, the latest first
 	Learned []Run
 	// Chains are the sessions that the call can continue: the most recently used chain first, and
-	// within a chain the newest session first. With Named they are one chain's, otherwise those
-	// that begin like the call's prompt.
+	// within a chain the newest session first. With Named they are one chain's, otherwise the
+	// sessions that begin like the call's prompt.
 	Chains []ChainFacts
 	More   bool // there are further chains with this beginning that were not read
 	Others bool // the directory, or the task, has chains that begin otherwise; set only if Chains is empty

@@ -174,8 +174,8 @@ func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 	return h
 }
 
-// turns compares the turns that a prompt adds to the session's answers with those that the session
-// was sent.
+// turns compares the turns that a prompt adds to the session's answers with the turns that the
+// session was sent.
 type turns struct {
 	*Prompt
 	*history
@@ -225,7 +225,7 @@ func (p *Prompt) skipFrames(i int) int {
 	return i
 }
 
-// replies reports whether line i, behind the newest answer, opens a turn of those who speak to the
+// replies reports whether line i, behind the newest answer, opens a turn of a speaker to the
 // session.
 func (t *turns) replies(i int) bool {
 	l, h := &t.lines[i], t.history

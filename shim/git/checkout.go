@@ -56,7 +56,7 @@ func (r Repository) tree(ctx context.Context, environ []string) (string, error) 
 		return "", err
 	}
 	if _, err := s.ask(ctx, "update-index", "-q", "--unmerged", "--ignore-submodules", "--really-refresh"); err != nil {
-		return "", err // files with a changed time only, and those that git is to take for unchanged
+		return "", err // files with a changed time only, and files that git is to take for unchanged
 	}
 	// git add would run git status in each repository within this one, with that one's
 	// configuration.

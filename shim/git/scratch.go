@@ -102,8 +102,8 @@ func (r Repository) newScratch(environ []string) (*scratch, error) {
 	return s, nil
 }
 
-// isOwn reports whether the repository belongs to the user, or to the one who has called sudo. With
-// GIT_DIR set, git does not look.
+// isOwn reports whether the repository belongs to the user, or to the user who has called sudo.
+// With GIT_DIR set, git does not look.
 func (s *scratch) isOwn() bool {
 	for _, path := range []string{s.Root, filepath.Join(s.Root, ".git"), s.Dir} {
 		info, err := os.Lstat(path)

@@ -49,8 +49,8 @@ func start(path string, args, environ []string, files [3]*os.File, relaunches bo
 	return &process{pid: pid, witness: newWitness(), relaunches: relaunches}, nil
 }
 
-// spawn starts a program. Go restores the caller's limits in a child, but not the ignored
-// signals, nor those that are pending. If there are any, spawn starts the shim's own program
+// spawn starts a program. Go restores the caller's limits in a child, but not the ignored and
+// pending signals. If there are any, spawn starts the shim's own program
 // instead, which sets them before Go starts and becomes the other program (start_tool in exec.c).
 func spawn(path string, args, environ []string, files [3]*os.File) (pid int, err error) {
 	attr := &syscall.ProcAttr{Env: environ, Sys: EndsWithUs()}

@@ -60,9 +60,9 @@ func NewInbox() *Inbox {
 // orders them by number, so that SIGCONT comes before a SIGTSTP that was sent before it.
 const together = 100 * time.Microsecond
 
-// Catch starts to catch signals for the tool, including those that the caller ignores or
-// blocks: the tool might have a handler for them. From then on none of them ends the shim, nor
-// does SIGPIPE. A second call does nothing.
+// Catch starts to catch signals for the tool, also if the caller ignores or blocks them: the tool
+// might have a handler for them. From then on none of them ends the shim, nor does SIGPIPE. A
+// second call does nothing.
 func (in *Inbox) Catch() { in.catching.Do(in.start) }
 
 func (in *Inbox) start() {

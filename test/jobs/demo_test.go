@@ -26,7 +26,7 @@ func TestDemo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		play := func(shims string) demo.Played {
+		play := func(shims string) demo.Play {
 			p, err := demo.Setup{Tool: tool, Real: real, Shims: shims, Rounds: 2}.Play(t.Context(),
 				t.TempDir())
 			if err != nil {

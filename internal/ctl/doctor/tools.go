@@ -24,7 +24,7 @@ import (
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
 
-// checkVersion compares a tool's version with those that were tested. It returns no check if the
+// checkVersion compares a tool's version with the tested ones. It returns no check if the
 // tool prints no version or none of it was tested.
 func checkVersion(a *app.App, name, said, path string) []setup.Check {
 	version := versionNumber.FindString(said)

@@ -118,7 +118,7 @@ func runPrune(a *app.App, chain string, f pruneFlags, given *pflag.FlagSet) erro
 	return err
 }
 
-// A pruning names the sessions to remove: a chain's, or those that the policy does not keep.
+// A pruning names the sessions to remove: a chain's, or all that the policy does not keep.
 type pruning struct {
 	chain   string
 	policy  prune.Retention

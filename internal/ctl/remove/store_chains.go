@@ -65,7 +65,7 @@ func (s *storedChain) close() {
 }
 
 // reset ends the chain's sessions.
-func (s *storedChain) reset() (kept ledger.Kept, err error) {
+func (s *storedChain) reset() (kept ledger.StoreChanges, err error) {
 	if s == nil {
 		return kept, nil
 	}
@@ -76,7 +76,7 @@ func (s *storedChain) reset() (kept ledger.Kept, err error) {
 }
 
 // forget removes the chain from the store. With dry it only counts.
-func (s *storedChain) forget(dry bool) (kept ledger.Kept, err error) {
+func (s *storedChain) forget(dry bool) (kept ledger.StoreChanges, err error) {
 	if s == nil {
 		return kept, nil
 	}

@@ -41,8 +41,7 @@ func Config(a *app.App) (e Edit, err error) {
 // Changes reports whether there is anything to write.
 func (e Edit) Changes() bool { return e.Old != e.New || e.Remove }
 
-// Lines returns the lines of the one place that the edit changes: those that go, and those that
-// come.
+// Lines returns the lines of the one place that the edit changes: the old ones and the new ones.
 func (e Edit) Lines() (gone, come []string) {
 	gone, come = lines(e.Old), lines(e.New)
 	for len(gone) > 0 && len(come) > 0 && gone[0] == come[0] {

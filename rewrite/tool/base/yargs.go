@@ -34,7 +34,7 @@ func ReadYargs(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 }
 
 // YargsRoots returns the roots of paths of Watches where gemini and qwen look for instructions: the
-// working directory with those above, and those that the options add.
+// working directory with the ones above, and directories that the options add.
 func YargsRoots(p grammar.Args) []string {
 	added := strings.Join(p.Values("--include-directories"), ",")
 	return strings.Split(strings.TrimSuffix("^,"+added, ","), ",")

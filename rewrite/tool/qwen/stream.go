@@ -28,7 +28,7 @@ func (qwen) Stream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Total
 	return &stream{Stream: common}
 }
 
-// A event has claude's fields and those that differ.
+// An event has claude's fields, and qwen's own.
 type event struct {
 	base.ClaudeEvent
 	Version string `json:"qwen_code_version"`
