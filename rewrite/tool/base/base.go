@@ -42,6 +42,18 @@ func (b Base) Options(help string) rewrite.Probe {
 // session.
 func (b Base) Refused(stderr string, exit int) reason.Code { return b.Refusals.After(stderr, exit) }
 
+// EffectivePrompt returns PROMPT, a newline and DATA where the tool reads both
+// (recordings/claude/stdin-and-arg-text).
+func (Base) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
+	switch {
+	case c.Stdin == rewrite.StdinPrompt:
+		return stdin
+	case c.Stdin == rewrite.StdinUnused, stdin == "":
+		return c.Prompt
+	}
+	return c.Prompt + "\n" + stdin
+}
+
 // ForkPoint returns "": the tool copies whole sessions, if at all.
 func (Base) ForkPoint([]byte) string { return "" }
 

@@ -495,18 +495,6 @@ func (claude) ActsOn(text string) bool {
 		strings.Contains(lower, "think hard") || strings.Contains(lower, "think harder")
 }
 
-// EffectivePrompt joins prompt and stdin the way claude does: PROMPT, a newline, DATA
-// (recordings/claude/stdin-and-arg-text).
-func (claude) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
-	switch {
-	case c.Stdin == rewrite.StdinPrompt:
-		return stdin
-	case stdin == "":
-		return c.Prompt
-	}
-	return c.Prompt + "\n" + stdin
-}
-
 // Plan leaves the caller's output format. For text and json it chooses the ID of a new session,
 // since text does not show one, and follows the session's file. Added options stand where no
 // variadic option can take them as values and before any "--".

@@ -284,11 +284,8 @@ func (copilot) ActsOn(string) bool { return false }
 
 // EffectivePrompt returns the prompt as copilot stores it. The model is sent it without the white
 // space at the end.
-func (copilot) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
-	text := c.Prompt
-	if c.Stdin == rewrite.StdinPrompt {
-		text = stdin
-	}
+func (t copilot) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
+	text := t.Base.EffectivePrompt(c, stdin)
 	if strings.TrimSpace(text) == "" || prompt.IsSlashCommand(text) {
 		return ""
 	}

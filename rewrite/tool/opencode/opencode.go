@@ -164,6 +164,8 @@ func read(c *rewrite.CommandLine, o opencode, p grammar.Args, in rewrite.Input) 
 		c.AddAt, c.PromptArgs = p.Operands[0].At+1, p.Operands[1:]
 	}
 	c.Own = own
+	// opencode puts words that contain spaces in quotes, which are left out here: the closing one
+	// would separate a prompt from the same text with more behind it.
 	words := make([]string, len(c.PromptArgs))
 	for i, word := range c.PromptArgs {
 		words[i] = in.Args[word.At]
@@ -377,19 +379,6 @@ func accounts(text string) (accounts []rewrite.Setting) {
 
 // ActsOn returns false: opencode run sends file mentions and slash commands as they stand.
 func (opencode) ActsOn(string) bool { return false }
-
-// EffectivePrompt joins the words and then stdin. opencode puts words that contain spaces in
-// quotes, which are left out here: the closing one would separate a prompt from the same text with
-// more behind it.
-func (opencode) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
-	switch {
-	case c.Prompt == "":
-		return stdin
-	case stdin != "":
-		return c.Prompt + "\n" + stdin
-	}
-	return c.Prompt
-}
 
 // Plan adds options right behind run. A resume that sends only a part of the prompt sends it the
 // way that the caller's came.

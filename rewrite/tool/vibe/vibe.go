@@ -189,11 +189,8 @@ func (vibe) ActsOn(text string) bool {
 }
 
 // EffectivePrompt trims stdin but not argv, as vibe does.
-func (vibe) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
-	if c.Stdin == rewrite.StdinPrompt {
-		return strings.TrimSpace(stdin)
-	}
-	return c.Prompt
+func (v vibe) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
+	return v.Base.EffectivePrompt(c, strings.TrimSpace(stdin))
 }
 
 // export is the file in --output-dir that says how a run ended, checkpoint a file of the
