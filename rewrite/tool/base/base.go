@@ -8,11 +8,13 @@
 package base
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/grammar"
 )
@@ -41,6 +43,17 @@ func (b Base) Options(help string) rewrite.Probe {
 // Refused ignores limits, logins, network errors and anything unknown: they do not concern the
 // session.
 func (b Base) Refused(stderr string, exit int) reason.Code { return b.Refusals.After(stderr, exit) }
+
+// Home returns the function that finds a tool's directory: the value of a variable, or else a name
+// in the home directory.
+func Home(variable, name string) func(env func(string) string) string {
+	return func(env func(string) string) string {
+		return cmp.Or(env(variable), env("HOME")+"/"+name)
+	}
+}
+
+// ActsOn reports file mentions: "@" after anything but a backslash.
+func (Base) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
 
 // EffectivePrompt returns PROMPT, a newline and DATA where the tool reads both
 // (recordings/claude/stdin-and-arg-text).

@@ -48,7 +48,7 @@ var descriptor = rewrite.Descriptor{
 		Off:     "disableAllHooks", Plugins: "enabledPlugins",
 	},
 
-	Home:     home,
+	Home:     base.Home("CLAUDE_CONFIG_DIR", ".claude"),
 	Sessions: []string{"projects/*/*.jsonl"},
 	Travels:  true,
 	// X-Claude-Code-Session-Id
@@ -228,11 +228,6 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	default:
 		c.Stdin, c.Silence = rewrite.StdinAppended, rewrite.SilenceSkipped
 	}
-}
-
-// home returns the directory that CLAUDE_CONFIG_DIR moves.
-func home(env func(string) string) string {
-	return cmp.Or(env("CLAUDE_CONFIG_DIR"), env("HOME")+"/.claude")
 }
 
 // settingsFiles returns the settings files that the format and display of a headless answer

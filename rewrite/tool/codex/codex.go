@@ -43,7 +43,7 @@ var descriptor = rewrite.Descriptor{
 		Sources: []string{"startup", "resume"}, Plugins: "plugins",
 	},
 
-	Home:     home,
+	Home:     base.Home("CODEX_HOME", ".codex"),
 	Sessions: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
 	Travels:  true,
 	Variables: rewrite.Variables{
@@ -257,11 +257,6 @@ func readPrompt(c *rewrite.CommandLine, a *commandLine, in rewrite.Input) {
 	default:
 		c.Stdin, c.Silence = rewrite.StdinAppended, rewrite.SilenceAwaited
 	}
-}
-
-// home returns the directory that CODEX_HOME moves.
-func home(env func(string) string) string {
-	return cmp.Or(env("CODEX_HOME"), env("HOME")+"/.codex")
 }
 
 func why(c *rewrite.CommandLine, a *commandLine, in rewrite.Input) reason.Code {

@@ -42,7 +42,7 @@ var descriptor = rewrite.Descriptor{
 	},
 	Alone:    []string{"--help", "-h", "--version", "-v"},
 	Nested:   []string{"COPILOT_CLI"}, // set for the commands of the shell tool
-	Home:     home,
+	Home:     base.Home("COPILOT_HOME", ".copilot"),
 	Sessions: []string{"session-state/*/events.jsonl"},
 	Variables: rewrite.Variables{
 		Settings: []string{"COPILOT_*", "USE_BUILTIN_RIPGREP"},
@@ -154,10 +154,6 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	if !p.Names("--prompt") && !in.StdinTTY {
 		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
 	}
-}
-
-func home(env func(string) string) string {
-	return cmp.Or(env("COPILOT_HOME"), env("HOME")+"/.copilot")
 }
 
 // state is the file of copilot's own state. Earlier versions kept the user's settings there, and

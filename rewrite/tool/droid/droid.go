@@ -183,9 +183,6 @@ func (droid) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Co
 	return c
 }
 
-// ActsOn reports file mentions.
-func (droid) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
-
 // Plan requests stream-json unless a fresh call's own format has the session's ID: only there a
 // resume shows which texts are its own. droid 0.225.2 takes no ID, and the one way to find a
 // session that is known (--tag) would change the data that the service keeps.

@@ -171,9 +171,6 @@ func (gemini) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 	return c
 }
 
-// ActsOn reports file mentions: "@" after anything but a backslash.
-func (gemini) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
-
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/gemini/stdin-and-arg). It returns "" if gemini would not send or not store all of it.
 func (gemini) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
