@@ -38,7 +38,14 @@ func RunningCalls(l *ledger.Ledger, f Filter, now decide.Millis) (list []ledger.
 
 // FindCall returns one call, or sql.ErrNoRows if there is none.
 func FindCall(l *ledger.Ledger, id int64) (ledger.Record, error) {
-	return onlyOne(readCalls(l, "i.id = ?", id))
+	list, err := readCalls(l, "i.id = ?", id)
+	if err == nil && len(list) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return ledger.Record{}, err
+	}
+	return list[0], nil
 }
 
 // recentCalls is the number of latest calls that RunningCalls searches.
@@ -48,15 +55,4 @@ func readCalls(l *ledger.Ledger, where string, args ...any) ([]ledger.Record, er
 	list, err := ledger.List(l, "SELECT "+ledger.RecordColumns()+" FROM "+ledger.RecordTables+" WHERE "+where,
 		ledger.RecordFields, args...)
 	return list, ledger.Wrap("list calls", err)
-}
-
-// onlyOne returns a list's call, or sql.ErrNoRows if it has none.
-func onlyOne(list []ledger.Record, err error) (ledger.Record, error) {
-	if err == nil && len(list) == 0 {
-		err = sql.ErrNoRows
-	}
-	if err != nil {
-		return ledger.Record{}, err
-	}
-	return list[0], nil
 }
