@@ -88,31 +88,27 @@ read_options() {
 	esac
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--bin-dir)
-			[ $# -ge 2 ] || bad_usage '--bin-dir needs a directory'
-			bin=$2
-			[ -n "$bin" ] || bad_usage '--bin-dir needs a directory'
+		--bin-dir=* | --from=* | --tools=*)
+			option=$1
 			shift
+			set -- "${option%%=*}" "${option#*=}" "$@"
+			continue
 			;;
-		--bin-dir=*)
-			bin=${1#*=}
-			[ -n "$bin" ] || bad_usage '--bin-dir needs a directory'
+		--bin-dir)
+			[ -n "${2:-}" ] || bad_usage '--bin-dir needs a directory'
+			bin=$2
+			shift
 			;;
 		--from)
 			[ -n "${2:-}" ] || bad_usage '--from needs a directory or a URL'
 			from=$2
 			shift
 			;;
-		--from=*)
-			from=${1#*=}
-			[ -n "$from" ] || bad_usage '--from needs a directory or a URL'
-			;;
-		--unsigned) unsigned=yes ;;
 		--tools)
 			add_tools "${2:-}"
 			shift
 			;;
-		--tools=*) add_tools "${1#*=}" ;;
+		--unsigned) unsigned=yes ;;
 		--uninstall) action=uninstall ;;
 		--where) action=where ;;
 		--purge) purge=yes ;;
