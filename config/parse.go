@@ -102,7 +102,6 @@ type document struct {
 	under      toml.Key       // the path of root in the file
 }
 
-// apply stores the value of one key.
 func apply(d document, key toml.Key, known []setting) *Error {
 	name := key.String()
 	var keys []string
@@ -137,7 +136,6 @@ func (d document) place(key toml.Key, err error) *Error {
 		Hint: m.hint}
 }
 
-// name returns the key as written in the file.
 func (d document) name(key toml.Key) string { return slices.Concat(d.under, key).String() }
 
 func (d document) value(key toml.Key) any {

@@ -17,7 +17,6 @@ func (c Config) presets() []Rule {
 // allPresets switches all presets off.
 const allPresets = "all"
 
-// presetName checks that there is a preset of that name.
 func presetName(name string) error {
 	all := []string{allPresets}
 	if name == allPresets {

@@ -53,7 +53,6 @@ func text(field *string) value {
 	}, func() string { return quotedIfSet(*field) }}
 }
 
-// oneLine reports whether a text is one line that is not empty.
 func oneLine(s string) bool {
 	return strings.TrimSpace(s) != "" &&
 		!strings.ContainsAny(s, "\n\r\t")

@@ -113,7 +113,6 @@ const maxFigure = 1e15
 // plausible limits a figure reported by a tool, so that sums cannot overflow.
 func plausible(is bool, n int64) Number { return known(is, min(max(n, 0), maxFigure)) }
 
-// end adds the call's outcome.
 func (r *Record) end(o *Outcome) {
 	s, u, first := &o.Seen, &o.Seen.Usage, &o.Seen.First
 	_, r.Outcome = o.State()

@@ -181,7 +181,6 @@ func (t table[T]) encode(row *T) ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// decode reads such JSON.
 func (t table[T]) decode(text []byte, row *T) error {
 	values := map[string]json.RawMessage{}
 	if err := json.Unmarshal(text, &values); err != nil {

@@ -7,7 +7,6 @@ import _ "embed"
 //go:embed schema.sql
 var otherTables string
 
-// schema returns SQL that makes the tables.
 func schema() string {
 	return chains.plan().create + sessions.plan().create + records.plan().create + otherTables
 }

@@ -38,7 +38,6 @@ func newSession(c *Call) Session {
 	return s
 }
 
-// send records that the session was sent a prompt.
 func (s *Session) send(p *prompt.Prompt) prompt.Footprint {
 	base := p.Footprint()
 	s.Base, s.BaseLines = encodeDigests(base.Blocks), encodeLines(base.Lines)

@@ -68,7 +68,6 @@ func (f *found) readConfig() error {
 	return nil
 }
 
-// parse reads the command line as the tool does.
 func (f *found) parse() error {
 	var managed bool
 	if f.tool, managed = rewrite.Lookup(f.name); !managed {
@@ -233,7 +232,6 @@ func (f *found) learn() rewrite.Probe {
 	return probe
 }
 
-// knownBinary reads the ledger's row of a binary.
 func (f *found) knownBinary(fingerprint string) (ledger.Binary, error) {
 	return inTime(f.ledger, func() (ledger.Binary, error) { return f.ledger.Binary(f.name, fingerprint) })
 }

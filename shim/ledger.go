@@ -30,7 +30,6 @@ type timedLedger struct {
 	asking atomic.Int32 // above 0 while git is asked
 }
 
-// openLedger opens the ledger, unless it is open.
 func (a *asked) openLedger() error {
 	if a.ledger.Ledger != nil {
 		return nil

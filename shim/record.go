@@ -74,7 +74,6 @@ func (r *ran) finish() {
 	r.Close()
 }
 
-// finishRun records a run that is one turn.
 func (r *ran) finishRun() {
 	file, stamp := r.sessions().Find(r.Stream.Seen().ID)
 	if stamp != "" && r.tool.Descriptor().SessionQuery != "" { // the session is a row, which the stream reads

@@ -184,7 +184,6 @@ func (d *decided) removeUnused(r *ran, file string) {
 	}
 }
 
-// fallBack records that a resume is abandoned.
 func (d *decided) fallBack(why reason.Code) {
 	d.log.refused(d.decision, why)
 	var err error
@@ -289,7 +288,6 @@ func (d *decided) runTool(plan rewrite.Plan) (*ran, error) {
 	return r, nil
 }
 
-// environ returns the tool's environment.
 func (d *decided) environ(plan rewrite.Plan) []string {
 	nested := fmt.Sprintf("%s:%d", d.name, os.Getpid())
 	environ := variables.Set(variables.Unset(d.env.Environ, d.unset...), rewrite.NestedEnv, nested)

@@ -215,7 +215,6 @@ func addFile(sum hash.Hash, path string, content []byte) {
 
 func inHex(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)) }
 
-// copyFile writes a file's content to w and returns the SHA-256.
 func copyFile(ctx context.Context, w io.Writer, root *os.Root, name string) ([]byte, error) {
 	in, err := openRegular(root, name)
 	if err != nil {
@@ -287,7 +286,6 @@ func Pack(ctx context.Context, w io.Writer, root *os.Root, paths []string, limit
 	return packed, err
 }
 
-// writeTar writes the compressed tar and returns the digest of the contents.
 func writeTar(ctx context.Context, w io.Writer, root *os.Root, files []file) (string, error) {
 	compressed, err := zstd.NewWriter(w,
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(maxWindow))

@@ -248,7 +248,6 @@ func (u *unpacker) commit(old []file) error {
 	return nil
 }
 
-// clean removes the remains of a failure.
 func (u *unpacker) clean() {
 	for _, name := range u.names {
 		_ = u.root.Remove(name) // the name says that it is no session's file

@@ -62,7 +62,6 @@ func (v *Vault) seal(ctx context.Context, name string, content []byte) ([]byte, 
 	return v.keys.seal(f.ID, name, content), nil
 }
 
-// unseal returns an entry's content.
 func (v *Vault) unseal(ctx context.Context, name string, sealed []byte) ([]byte, error) {
 	f, err := v.ready(ctx)
 	if err != nil {

@@ -213,7 +213,6 @@ func (c *Client) forget(id int64) {
 	delete(c.waiting, id)
 }
 
-// send writes one line.
 func (c *Client) send(message any, deadline time.Time) error {
 	line, err := json.Marshal(message)
 	if err != nil {

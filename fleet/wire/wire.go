@@ -84,7 +84,6 @@ type answer struct {
 	Digests   []byte           `json:"digests,omitempty"`
 }
 
-// encodeError puts an error into an answer.
 func (a *answer) encodeError(err error) {
 	a.Text = err.Error()
 	for _, kind := range store.Errors {

@@ -104,7 +104,6 @@ type billedGroup struct {
 	Bill view.Bill
 }
 
-// arm sums up the calls of an arm.
 func (s *stats) arm(name string, r view.Reporter) billedGroup {
 	arm := billedGroup{Group: history.Group{Key: name}}
 	for _, slice := range s.Total.Slices {
@@ -117,7 +116,6 @@ func (s *stats) arm(name string, r view.Reporter) billedGroup {
 	return arm
 }
 
-// sum sums the calls up.
 func (s *stats) sum(l *ledger.Ledger, r view.Reporter) (err error) {
 	asked := s.Filter
 	if s.Filter, err = app.Summed(l, asked, 0); err != nil {

@@ -149,7 +149,6 @@ func (t *bundledTool) open() error {
 	return nil
 }
 
-// bundledModel returns the name of the model that is asked.
 func bundledModel() string { return cmp.Or(os.Getenv("ANTHROPIC_MODEL"), "stand-in") }
 
 // ask sends the prompt, runs the commands that the model requests, and returns the answer.
@@ -180,7 +179,6 @@ func (t *bundledTool) ask() (string, error) {
 	}
 }
 
-// request sends one request to the model.
 func (t *bundledTool) request() (m message, err error) {
 	body, err := json.Marshal(map[string]any{"model": bundledModel(), "messages": marked(t.history)})
 	if err != nil {

@@ -168,7 +168,6 @@ func (f *Files) Remove() error {
 	return nil
 }
 
-// same reports whether two entries are the same unchanged file.
 func (e entry) same(other entry) bool {
 	return e.path == other.path && os.SameFile(e.info, other.info) &&
 		e.info.Mode() == other.info.Mode() &&

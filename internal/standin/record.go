@@ -64,7 +64,6 @@ func (s *Server) record(r Request) int {
 	return len(s.requests)
 }
 
-// charge records the tokens of the request with that number.
 func (s *Server) charge(serial int, t Tokens) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -51,7 +51,6 @@ func (p CallerProcess) Identity() string {
 	return fmt.Sprintf("%s\t%s\t%d.%d.%s", p.Boot, p.Namespace, p.PID, p.Start, p.Name)
 }
 
-// known reports whether boot, namespace and start are.
 func (p CallerProcess) known() bool { return p.Boot != "" && p.Namespace != "" && p.Start > 0 }
 
 // common returns the nearest process that made both calls, ok reports whether there is one. Since it

@@ -188,7 +188,6 @@ func (n *turnName) endsAt(before string, sign rune, after string) (rest string, 
 	return after, setsOff(before, sign, after, n.plain)
 }
 
-// isWordRune reports whether c is part of a word.
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // wordLength returns the length in bytes of the word that text starts with.
@@ -332,7 +331,6 @@ func fencedLabel(line string) (who speaker, label, text string) {
 	return labelKind(inner, unknownName), normalLabel(inner), ""
 }
 
-// tagLabel parses a line that begins with a tag.
 func tagLabel(line string) (who speaker, label, text string) {
 	inner, rest, ok := strings.Cut(line[1:], ">")
 	name := inner[:wordLength(inner)]

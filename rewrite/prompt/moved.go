@@ -83,7 +83,6 @@ func (p *Prompt) turnText(name, next *promptLine) string {
 	return strings.Join(lines, "\n")
 }
 
-// place returns where a line starts in the prompt.
 func (p *Prompt) place(l *promptLine) int {
 	b := &p.blocks[l.block]
 	at, rest := b.at, b.text

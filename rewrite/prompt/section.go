@@ -36,7 +36,6 @@ type part struct {
 	heading  string
 }
 
-// sections cuts the prompt at the headings.
 func (p *Prompt) sections() []part {
 	parts := []part{{from: len(p.openingText())}}
 	for i := p.opening(); i < len(p.blocks); i++ {
@@ -50,7 +49,6 @@ func (p *Prompt) sections() []part {
 	return parts
 }
 
-// namedParts returns the digests of the sections.
 func (p *Prompt) namedParts() []Part {
 	if p.named == nil {
 		for _, s := range p.parts {

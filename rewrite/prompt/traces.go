@@ -24,7 +24,6 @@ var logLine = sync.OnceValue(func() *regexp.Regexp {
 const lineWords = `lines?|zeilen?|lignes?|líneas?|linhas?|righ?[ae]|regels?|wiersz|` +
 	`строк[аи]|satır`
 
-// isLog reports whether a block has a line of a log or a finding.
 func (p *Prompt) isLog(block int) bool {
 	is, looked := p.logs[block]
 	if !looked {

@@ -119,7 +119,6 @@ func (h *history) isAnswer(i int) bool {
 	return slices.ContainsFunc(h.spans, func(s lineRange) bool { return s.has(i) })
 }
 
-// newLines returns the indexes of the lines that the base lacks.
 func (p *Prompt) newLines(m matched) (indexes []int) {
 	for block, had := range m.Has {
 		for i := p.starts[block]; !had && i < p.starts[block+1]; i++ {

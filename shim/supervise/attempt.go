@@ -164,7 +164,6 @@ func (a *Attempt) closeLinks() {
 	}
 }
 
-// connect connects the taps with the caller's streams.
 func (a *Attempt) connect(stdout, stderr *os.File) {
 	a.outputs.open(stdout, stderr, a.state == stateHolding)
 	a.readStdout(a.taps[0])
@@ -505,7 +504,6 @@ func (a *Attempt) checkEnd() {
 	}
 }
 
-// endStream returns the output that the stream renders at the end.
 func (a *Attempt) endStream() (last []byte) {
 	a.Unbroken(func() { last = a.Stream.End() })
 	return last

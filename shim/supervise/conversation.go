@@ -130,7 +130,6 @@ func (t *Conversation) line() []byte {
 	return bytes.Clone(line)
 }
 
-// keep adds a frame of the caller to frames.
 func (t *Conversation) keep(f rewrite.Frame) {
 	if t.first < 0 && f.Kind == rewrite.UserFrame {
 		t.first = len(t.frames)

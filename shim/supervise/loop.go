@@ -142,7 +142,6 @@ func (a *Attempt) over() bool {
 	return a.state == stateRefused || a.state == stateDelivered || a.state == stateAbandoned
 }
 
-// result returns the status of the run for the caller.
 func (a *Attempt) result() Status {
 	switch {
 	case a.state == stateAbandoned && a.late != 0:

@@ -71,7 +71,6 @@ func (s *sink) close() {
 	s.gone = true
 }
 
-// holds reports whether there is held output.
 func (s *sink) holds() bool { return s.held != nil && s.held.memory.Len()+int(s.held.size) > 0 }
 
 // show passes on the held output, and from then on all output at once.

@@ -147,7 +147,6 @@ func withRule(a *app.App, text string) (edit textfile.Edit, err error) {
 	return edit, nil
 }
 
-// showAdded shows the rule, and the past calls that it matches.
 func showAdded(a *app.App, r AddReport) {
 	a.Stdout.Changed("+", view.Good, strings.Split(strings.TrimSuffix(r.Text, "\n"), "\n")...)
 	fmt.Fprintln(a.Stdout)

@@ -109,7 +109,6 @@ func New(calls []history.Slice, price Pricer) Saving {
 	return s
 }
 
-// amount sums up a figure.
 func (s *Saving) amount(f Figure, calls []history.Slice) Amount {
 	a := Amount{Figure: f, Saved: view.Unknown, Instead: view.Unknown}
 	var used, all, instead, saved float64

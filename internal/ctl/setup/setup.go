@@ -147,13 +147,11 @@ func carryOut(a *app.App, flags setupFlags, r Report) (err error) {
 	return err
 }
 
-// isNeeded reports whether there is anything to change.
 func (r *Report) isNeeded() bool { return len(r.Changes)+len(r.NewShims) > 0 }
 
 // hasFindings reports whether a change is left, or a shim is hidden.
 func (r *Report) hasFindings() bool { return r.isNeeded() && !r.Written || len(r.Checks) > 0 }
 
-// question says in short which changes are to be made.
 func (r *Report) question() string {
 	var parts []string
 	if n := len(r.NewShims); n > 0 {

@@ -117,7 +117,6 @@ func (t *Table) printAligned(s Screen) {
 	t.printHidden(s, columns)
 }
 
-// printHidden says which columns a narrow terminal leaves out.
 func (t *Table) printHidden(s Screen, shown []*column) {
 	var hidden []string
 	for _, c := range t.filled() {

@@ -233,7 +233,6 @@ func (s *stream) endTasks(line []byte) {
 var taskNotification, taskEvent = []byte("<task-notification>"),
 	[]byte(`"subtype":"task_notification"`)
 
-// learnFirst records the run's first request.
 func (s *stream) learnFirst(u *base.ClaudeUsage) {
 	if u != nil && !s.State.First.Known {
 		s.State.First = rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead,

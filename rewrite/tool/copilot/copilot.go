@@ -263,7 +263,6 @@ func settings(path, text string) []rewrite.Setting {
 	return append(settings, rewrite.JSONSettings(path, string(plain))...)
 }
 
-// camelCase returns camelCase for camel_case.
 func camelCase(name string) string {
 	words := strings.Split(name, "_")
 	for i, word := range words[1:] {

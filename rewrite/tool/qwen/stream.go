@@ -76,7 +76,6 @@ func (s *stream) array(line []byte) []byte {
 	return line
 }
 
-// read parses an event and learns from it.
 func (s *stream) read(line []byte) *event {
 	e := &event{}
 	if !marks.In(line) {
