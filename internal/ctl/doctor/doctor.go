@@ -76,13 +76,13 @@ func runDoctor(a *app.App, f fixing, asJSON, all bool) error {
 	default:
 		setup.PrintChecks(a, brief(checks))
 	}
-	if err == nil && slices.ContainsFunc(checks, func(c setup.Check) bool {
-		return c.Result == "problem"
-	}) {
+	if err == nil && slices.ContainsFunc(checks, isProblem) {
 		return app.ErrFindings
 	}
 	return err
 }
+
+func isProblem(c setup.Check) bool { return c.Result == "problem" }
 
 // brief returns the findings, problems first, then a check for each tool, and the names of the
 // other checks, which found nothing.
@@ -174,29 +174,22 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 				fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.Tilde(path),
 					name), "correct path, or take it out"))
 		}
-		if !p.Ours && setup.LacksShim(m.shims, name) && m.config.Tools[name].Path == "" {
-			if p.Real != "" {
-				checks = append(checks, setup.Note(name+" shim",
-					a.Tilde(p.Real)+" has no shim: its calls are not managed",
-					"run shimctl setup --tools "+name))
-			} else {
-				missing++
-			}
-			continue
-		}
-		if p.Real == "" {
+		switch {
+		case p.Real == "":
 			missing++
 			if p.Ours {
 				idle = append(idle, name)
 			}
-			continue
+		case !p.Ours && setup.LacksShim(m.shims, name) && m.config.Tools[name].Path == "":
+			checks = append(checks, setup.Note(name+" shim",
+				a.Tilde(p.Real)+" has no shim: its calls are not managed",
+				"run shimctl setup --tools "+name))
+		default:
+			checks = append(append(checks, checkTool(a, p, m.versions[i])), checkOrder(a, p)...)
+			checks = append(checks, checkVersion(a, name, m.versions[i], p.Real)...)
 		}
-		checks = append(append(checks, checkTool(a, p, m.versions[i])), checkOrder(a, p)...)
-		checks = append(checks, checkVersion(a, name, m.versions[i], p.Real)...)
 	}
-	if missing == len(rewrite.Names) && !slices.ContainsFunc(checks, func(c setup.Check) bool {
-		return c.Result == "problem"
-	}) {
+	if missing == len(rewrite.Names) && !slices.ContainsFunc(checks, isProblem) {
 		checks = append(checks, setup.Problem("tools",
 			"none of "+strings.Join(rewrite.Names, ", ")+" is on PATH",
 			"install one"))
