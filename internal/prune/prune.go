@@ -6,7 +6,6 @@ package prune
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
 	"reprise/ledger"
@@ -25,16 +24,8 @@ type Retention struct {
 	TTL, MaxAge decide.Millis
 }
 
-// errEmpty reports a policy that keeps nothing.
-var errEmpty = errors.New("the policy keeps nothing")
-
-// Check rejects a policy that would remove everything.
-func (p Retention) Check() error {
-	if p.KeepWithin <= 0 && p.KeepLast <= 0 {
-		return errEmpty
-	}
-	return nil
-}
+// KeepsNothing reports a policy that would remove everything.
+func (p Retention) KeepsNothing() bool { return p.KeepWithin <= 0 && p.KeepLast <= 0 }
 
 // A Reason says in one word why a session is kept or can be removed.
 type Reason string

@@ -1,7 +1,6 @@
 package prune
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -133,9 +132,9 @@ func TestNothingInUseIsRemoved(t *testing.T) {
 }
 
 func TestEmptyPolicy(t *testing.T) {
-	for p, want := range map[Retention]error{{}: errEmpty, {TTL: 1, MaxAge: 1}: errEmpty, {KeepLast: 1}: nil, {KeepWithin: 1}: nil} {
-		if err := p.Check(); !errors.Is(err, want) {
-			t.Errorf("%+v: %v", p, err)
+	for p, want := range map[Retention]bool{{}: true, {TTL: 1, MaxAge: 1}: true, {KeepLast: 1}: false, {KeepWithin: 1}: false} {
+		if p.KeepsNothing() != want {
+			t.Errorf("%+v: keeps nothing: %v", p, !want)
 		}
 	}
 }

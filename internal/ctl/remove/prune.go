@@ -161,8 +161,9 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.R
 	if f.superseded {
 		p.KeepWithin, p.KeepLast, p.Superseded = math.MaxInt64, 0, inMillis(config.KeepSuperseded)
 	}
-	if err := p.Check(); err != nil {
-		return p, app.Usage(err.Error(), "shimctl prune CHAIN removes a chain with its sessions")
+	if p.KeepsNothing() {
+		return p, app.Usage("the policy keeps nothing",
+			"shimctl prune CHAIN removes a chain with its sessions")
 	}
 	return p, nil
 }
