@@ -94,7 +94,7 @@ func TestHeldInOneFile(t *testing.T) {
 		for i := range 5 {
 			text := []byte(fmt.Sprintf("piece %d\n", i))
 			if large {
-				text = bytes.Repeat(text, spoolMemory/len(text)/3)
+				text = bytes.Repeat(text, heldMemory/len(text)/3)
 			}
 			[]*sink{a, b, b}[i%3].write(text, nil)
 			want.Write(text)

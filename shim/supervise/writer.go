@@ -19,9 +19,9 @@ import (
 type sink struct {
 	fd     int
 	writer *writer
-	held   *spool // nil if output is passed on at once; two sinks of one file share it
-	gone   bool   // the caller has closed its end, or a write has failed; nothing more is written
-	failed error  // why a write failed although the caller has not closed its end
+	held   *heldOutput // nil if output is passed on at once; two sinks of one file share it
+	gone   bool        // the caller has closed its end, or a write has failed; nothing more is written
+	failed error       // why a write failed although the caller has not closed its end
 }
 
 // A loss says that a stream of the caller takes no more, and why.
@@ -38,7 +38,7 @@ func closedByReader(err error) bool {
 func newSink(f *os.File, w *writer, hold bool) *sink {
 	s := &sink{fd: int(f.Fd()), writer: w}
 	if hold {
-		s.held = &spool{}
+		s.held = &heldOutput{}
 	}
 	return s
 }
@@ -123,11 +123,12 @@ func HungUp(fd int) bool {
 	return err == nil && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
 }
 
-// spoolMemory is how many bytes of held output stay in memory. More goes to an unnamed file.
-const spoolMemory = 4 << 20
+// heldMemory is how many bytes of held output stay in memory. More goes to an unnamed file.
+const heldMemory = 4 << 20
 
-// A spool stores the held output of one stream, or of two in order of arrival.
-type spool struct {
+// A heldOutput stores the output of one stream, or of two in order of arrival, until it is shown or
+// dropped.
+type heldOutput struct {
 	memory bytes.Buffer
 	file   *os.File
 	size   int64 // of the file
@@ -141,7 +142,7 @@ type run struct {
 	size int64
 }
 
-func (s *spool) write(to *sink, data []byte) error {
+func (s *heldOutput) write(to *sink, data []byte) error {
 	if err := s.store(data); err != nil {
 		return err
 	}
@@ -152,8 +153,8 @@ func (s *spool) write(to *sink, data []byte) error {
 	return nil
 }
 
-func (s *spool) store(data []byte) error {
-	if s.file == nil && s.memory.Len()+len(data) <= spoolMemory {
+func (s *heldOutput) store(data []byte) error {
+	if s.file == nil && s.memory.Len()+len(data) <= heldMemory {
 		s.memory.Write(data)
 		return nil
 	}
@@ -175,7 +176,7 @@ func (s *spool) store(data []byte) error {
 	return nil
 }
 
-func (s *spool) copyOut() error {
+func (s *heldOutput) copyOut() error {
 	from := io.MultiReader(&s.memory, io.NewSectionReader(s.file, 0, s.size)) // without a file the size is 0
 	for _, r := range s.runs {
 		if _, err := io.CopyN(r.to, from, r.size); err != nil {
@@ -185,7 +186,7 @@ func (s *spool) copyOut() error {
 	return nil
 }
 
-func (s *spool) drop() {
+func (s *heldOutput) drop() {
 	if s != nil && s.file != nil {
 		s.file.Close()
 	}
@@ -244,7 +245,7 @@ func (b *buffer) release() {
 type chunk struct {
 	to     *sink
 	data   []byte
-	held   *spool
+	held   *heldOutput
 	buffer *buffer // the buffer that contains data, or nil
 	closes bool    // the stream is closed instead
 }
@@ -323,8 +324,8 @@ type outputs struct {
 	idle           int   // beats since a signal without any taken output
 }
 
-// open makes sinks and writers. If stdout and stderr are one file, a single writer and a single spool
-// keep their order.
+// open makes sinks and writers. If stdout and stderr are one file, a single writer and a single
+// heldOutput keep their order.
 func (o *outputs) open(stdout, stderr *os.File, hold bool) {
 	first, one := newWriter(), sameFile(stdout, stderr)
 	o.writers = []*writer{first}

@@ -85,7 +85,7 @@ func TestSpoolGoesToAFile(t *testing.T) {
 		s.write(piece, nil)
 	}
 	s.write([]byte("end"), nil)
-	if s.held.file == nil || s.held.memory.Len() > spoolMemory {
+	if s.held.file == nil || s.held.memory.Len() > heldMemory {
 		t.Fatalf("%d bytes in memory, file %v", s.held.memory.Len(), s.held.file)
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
@@ -100,7 +100,7 @@ func TestSpoolGoesToAFile(t *testing.T) {
 
 // Where there is no room to hold output it is shown early.
 func TestNoRoomToHold(t *testing.T) {
-	big := bytes.Repeat([]byte("x"), spoolMemory+1)
+	big := bytes.Repeat([]byte("x"), heldMemory+1)
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
 	f, w := outputFile(t), newWriter()
 	s := newSink(f, w, true)
@@ -237,7 +237,7 @@ func TestWriter(t *testing.T) {
 		}
 		w := newWriter()
 		lost, taken := newSink(broken, w, false), newSink(out, w, false)
-		held := &spool{}
+		held := &heldOutput{}
 		if err := held.write(taken, []byte("held ")); err != nil {
 			t.Fatal(err)
 		}
@@ -273,15 +273,15 @@ func TestWhatWasHeldIsWritten(t *testing.T) {
 	r, broken := pair(t, blockingPipe)
 	r.Close()
 	for _, to := range []*os.File{outputFile(t), broken} {
-		held, s := &spool{}, newSink(to, newWriter(), false)
-		if err := held.write(s, make([]byte, spoolMemory+1)); err != nil {
+		held, s := &heldOutput{}, newSink(to, newWriter(), false)
+		if err := held.write(s, make([]byte, heldMemory+1)); err != nil {
 			t.Fatal(err)
 		}
 		err := chunk{to: s, held: held}.write()
 		if (err != nil) != (to == broken) {
 			t.Errorf("%s: %v", to.Name(), err)
 		}
-		if info, err := to.Stat(); err != nil || to != broken && info.Size() != spoolMemory+1 {
+		if info, err := to.Stat(); err != nil || to != broken && info.Size() != heldMemory+1 {
 			t.Errorf("%d bytes are written, %v", info.Size(), err)
 		}
 		if err := held.file.Close(); !errors.Is(err, os.ErrClosed) {

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// A Project is where a tool keeps the sessions of a working directory: in Dir, or at last somewhere
-// below Root. If Root is "", somewhere below Dir.
-type Project struct{ Dir, Root string }
+// A SessionPlace is the place of the sessions of a working directory: Dir, or else somewhere below
+// Root. If Root is "", it is somewhere below Dir.
+type SessionPlace struct{ Dir, Root string }
 
-// NewProject finds the directory of the first of dirs. claude cuts and hashes a long name.
-func NewProject(home string, dirs []string) Project {
+// NewSessionPlace finds the directory of the first of dirs. claude cuts and hashes a long name.
+func NewSessionPlace(home string, dirs []string) SessionPlace {
 	const longest = 200 // bytes
 	root := home + "/projects"
 	if len(dirs) == 0 || len(dirs[0]) > longest {
-		return Project{Dir: root}
+		return SessionPlace{Dir: root}
 	}
-	return Project{root + "/" + Dashed(dirs[0]), root}
+	return SessionPlace{root + "/" + Dashed(dirs[0]), root}
 }
 
 // Dashed returns a path with everything but letters and digits replaced, as JavaScript does: a

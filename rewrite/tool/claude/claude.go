@@ -149,7 +149,7 @@ func hour(version string) string {
 }
 
 type details struct {
-	project      base.Project
+	project      base.SessionPlace
 	cacheChosen  bool   // the caller has said how long the provider keeps a prompt
 	version      string // the binary's, "" if not known
 	namesDefault bool   // a resume must name the default model
@@ -430,7 +430,7 @@ func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 		rewrite.StartHooks.In([]byte(texts)), reason.HookSetting)
 	hooks(&c, s)
 	c.Settings = slices.Concat(c.Settings, servers(state, s.Dirs), account(state, credentials))
-	own.project = base.NewProject(c.Home, s.Dirs)
+	own.project = base.NewSessionPlace(c.Home, s.Dirs)
 	// Up to 1.0.111 a resume continued under another ID; 1.0.124 keeps it.
 	c.NoResume = s.Version != "" && !base.AtLeast(s.Version, 1, 0, 124)
 	// --session-id beside --fork-session came with 2.0.73.

@@ -85,7 +85,7 @@ var options = grammar.Options{
 }
 
 // details are the facts that only qwen needs: where their sessions are.
-type details struct{ chats base.Project }
+type details struct{ chats base.SessionPlace }
 
 func (q qwen) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := q.NewCall(in)
@@ -164,7 +164,7 @@ func (qwen) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Com
 		}
 	}
 	c.ReadHooks(descriptor.Hooks, s, nil)
-	chats := base.NewProject(c.Home, s.Dirs)
+	chats := base.NewSessionPlace(c.Home, s.Dirs)
 	if chats.Root != "" {
 		chats.Dir += "/chats"
 	}

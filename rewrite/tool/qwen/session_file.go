@@ -63,7 +63,7 @@ type record struct {
 }
 
 // followQwen names the file of a session, or for a copy all files.
-func followQwen(in base.Project, p rewrite.Plan) rewrite.Follow {
+func followQwen(in base.SessionPlace, p rewrite.Plan) rewrite.Follow {
 	name := p.ID()
 	if name == "" {
 		return rewrite.Follow{Dir: in.Dir, Name: "????????-????-????-????-????????????.jsonl",
