@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the lists of tested versions anew
 // README and testing.md have the versions of internal/tested/tested.json.
 func TestVersionsAreTheTestedOnes(t *testing.T) {
 	var pins []string
-	table := "| tool | versions | what differed |\n| --- | --- | --- |\n"
+	table := "| tool | versions | difference |\n| --- | --- | --- |\n"
 	for _, tool := range tested.Own().Tools {
 		pin := "`" + tool.Pin + "`"
 		if tool.Note != "" {

@@ -22,9 +22,8 @@ var habits = []struct {
 }{
 	{
 		"a clause with what in place of a noun",
-		regexp.MustCompile(`\b[Ww]hat (?:an?|the|it|is|was|no|comes?|came|they|that|one|others?|its?|claude|has|had|` +
-			`you|runs?|stands?|more)\b`),
-		0, 0,
+		regexp.MustCompile(`\b[Ww]hat\b`),
+		0, 0.15,
 	},
 	{"of which, whose", regexp.MustCompile(`\b(?:(?:of|by|to|in|from|with) which|whose)\b`), 0, 0.04},
 	{"one that, that of", regexp.MustCompile(`\b(?:[Oo]ne that|that of|those of)\b`), 0, 0},
