@@ -46,7 +46,17 @@ var opencode = cli{
 	again: func(f format, id, prompt string) []string {
 		return append([]string{"run", prompt, "-s", id}, f.args...)
 	},
-	guard: guard{file: ".opencode/plugin/guard.js", start: "load",
+	guard: guard{file: ".opencode/plugin/guard.js", prompt: "chat.message", start: "load",
 		text: `import { appendFileSync } from "fs";
-export const Guard = async () => { appendFileSync("hook.log", "ran\n"); return {} }`},
+const ran = () => appendFileSync("hook.log", "ran\n");
+export const Guard = async () => {
+	if ("EVENT" == "load") ran();
+	return { "EVENT": async (_, { parts }) => {
+		const prompt = parts.map(part => part.text).join("");
+		ran();
+		appendFileSync("hook.prompts", prompt);
+		if ("COMMAND".endsWith(" blocks") && /Rejection 1/.test(prompt) && !/Rejection 2/.test(prompt))
+			throw new Error("blocked");
+	} };
+}`},
 }

@@ -87,6 +87,11 @@ type kind struct {
 
 // kinds returns the kinds of a tool's hooks.
 func (g guard) kinds() map[string]kind {
+	if g.text != "" && !strings.Contains(g.text, "MATCHER") { // code: no call is resumed
+		return map[string]kind{"a hook lets prompts pass": {g.prompt, "", "", "0 resumed"},
+			"a hook blocks a prompt": {g.prompt, "", " blocks", "0 resumed"},
+			"a hook at the start":    {g.start, "", "", "0 resumed"}}
+	}
 	all := map[string]kind{}
 	if g.prompt != "" {
 		all["a hook lets prompts pass"] = kind{g.prompt, "", "", "2 resumed"}
@@ -98,8 +103,6 @@ func (g guard) kinds() map[string]kind {
 	}
 	if g.start != "" {
 		all["a hook at the start"] = kind{g.start, cmp.Or(g.matcher, "startup"), "", "0 resumed"}
-	}
-	if g.start != "" && (g.text == "" || strings.Contains(g.text, "MATCHER")) {
 		all["a hook at each start"] = kind{g.start, "", "", cmp.Or(g.each, "2 resumed")}
 		all["a hook at a resume"] = kind{g.start, "resume", "", "0 resumed"}
 	}
