@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,19 +22,74 @@ func (p Program) IsWrapper(name, path, skip string) bool {
 		return false
 	}
 	text := readStart(p.Path, longestScript)
+	if p.looksAtPlaces(nil, text, 2) {
+		return true
+	}
 	interpreter, _, _ := bytes.Cut(text, []byte("\n"))
 	if !shells().Match(interpreter) {
-		at := slices.IndexFunc(languages, func(l language) bool { return l.interpreter().Match(interpreter) })
-		return at < 0 || starts().Match(text) && languages[at].countsArguments(text)
-	}
-	if passesArguments(text) && countsInShell(text) {
-		return true
+		return false
 	}
 	if _, err := Resolve(name, "", path, skip+","+p.ID); err != nil {
 		return repeats(text)
 	}
 	lines := passesOn().FindAll(text, -1)
 	return lines == nil || slices.ContainsFunc(lines, func(line []byte) bool { return !becomesTool(line) })
+}
+
+// looksAtPlaces reports whether a script looks at the places of the arguments, itself or in files
+// that it sources or hands the arguments on to, so many levels deep. command starts it if it names
+// no interpreter.
+func (p Program) looksAtPlaces(command, text []byte, levels int) bool {
+	if bytes.HasPrefix(text, []byte("#!")) {
+		command, _, _ = bytes.Cut(text, []byte("\n"))
+	}
+	at := slices.IndexFunc(languages, func(l language) bool {
+		return l.interpreter().Match(command)
+	})
+	switch {
+	case bytes.HasPrefix(command, []byte("#!")) && shells().Match(command):
+	case at >= 0:
+		return starts().Match(text) && languages[at].countsArguments(text)
+	case bytes.HasPrefix(command, []byte("#!")):
+		return true
+	}
+	words := home().ReplaceAll(remarks().ReplaceAll(text, nil), []byte("~"))
+	words = quotes().ReplaceAll(computed().ReplaceAll(words, []byte("§")), nil)
+	for _, word := range sourced().FindAllSubmatch(words, -1) {
+		_, more := p.beside(string(word[1]))
+		text = slices.Concat(text, []byte("\n"), more)
+	}
+	if passesArguments(text) && countsInShell(text) {
+		return true
+	}
+	if levels == 0 {
+		return false
+	}
+	return slices.ContainsFunc(second().FindAllSubmatch(words, -1), func(word [][]byte) bool {
+		next, text := p.beside(string(word[2]))
+		return text != nil && next.Version() == "" && next.looksAtPlaces(word[1], text, levels-1)
+	})
+}
+
+// beside returns a script that another one names by its path, in which § is a text that is not
+// known: as a rule the directory of the other one. A program that is no script, or is too long for
+// a wrapper, has no text.
+func (p Program) beside(path string) (Program, []byte) {
+	if below, ok := strings.CutPrefix(path, "~/"); ok {
+		path = filepath.Join(os.Getenv("HOME"), below)
+	}
+	for _, of := range []string{p.Path, p.Real} {
+		found := strings.TrimPrefix(path, "§")
+		if !filepath.IsAbs(path) {
+			found = filepath.Join(filepath.Dir(of), found)
+		}
+		text := readStart(found, longestScript)
+		next, err := newProgram(found, "", true)
+		if err == nil && len(text) < longestScript && !bytes.Contains(text, []byte{0}) {
+			return next, text
+		}
+	}
+	return Program{}, nil
 }
 
 // ReadsDescriptor reports whether a program is a script that reads a descriptor, given the number:
@@ -63,18 +119,28 @@ var (
 
 	// remarks are comments, and the programs of other languages that a script has in quotes.
 	remarks = pattern(`(?m)^[ \t]*#.*$|[ \t]#[ \t].*$|\b(awk|gawk|sed|perl|jq)\b[^'\n|;]*'[^']*'`)
+	// computed are texts that a script computes, or takes from a variable.
+	computed = pattern("\\$\\((?:[^()]|\\((?:[^()]|\\([^()]*\\))*\\))*\\)|`[^`\n]*`|\\$\\{\\w+(\\[0\\])?(%/\\*)?\\}|\\$[a-z_A-Z]\\w*")
+	home     = pattern(`\$HOME\b|\$\{HOME\}`)
+	quotes   = pattern(`["']`)
+	// sourced are files that a script reads as a part of itself; second are scripts that it hands
+	// the arguments on to, with the words before.
+	sourced = pattern(`(?m)(?:^|[;&|]|\b(?:if|then|do|else)\s)\s*(?:\.|source)\s+([^\s;&|]+)`)
+	second  = pattern(`(?m)(?:^|[;&|])([^\n;&|]*?)([^\s;&|]*/[^\s;&|]+)(?:\s+-\S+)*\s+\$(?:[@*]|\{[@*]\}|\{\w+\[[@*]\]\}|\{1\+\$@\})`)
 	// whole is another way to write all arguments.
-	whole = pattern(`\$\{[1@]:?\+"\$@"\}|\$\{@(:?-|:1)\}`)
+	whole = pattern(`\$\{[1@]:?\+"\$@"\}|\$\{@(:?-|:1)\}|\$\{\(j[^)\n]*\)[@*]\}`)
 	// positions are the expressions that a script gets a certain argument or their number with: $1 and $#, a part of $@, an element of an array,
 	// and the variable that a loop without work leaves at the last argument. BASH_SOURCE and its like are no arguments.
-	positions = pattern(`\beval\s[^\n]*\\\$[1-9#{]|(^|[^\\])\$([1-9#]|\{[1-9]|\{#[}@*]|\{!#|\{[@*][^}]|[@*]\[|\{?[a-z_]\w*\[-?[0-9]|\{[a-z_]\w*\[[@*]\]:|\{?BASH_ARG)` +
+	positions = pattern(`/cmdline\b|\bstring\s+(split|sub|replace|match\s+-\w*r)\b[^\n;]*\$argv|\beval\s[^\n]*\\\$[1-9#{]|(^|[^\\])\$([1-9#]|\{[1-9]|\{#[}@*]|\{!#|\{[@*][^}]|[@*]\[|\{?[a-z_]\w*\[-?[0-9]|\{[a-z_]\w*\[[@*]\]:|\{?BASH_ARG)` +
 		`|\b(shift|getopts?|zparseopts|argparse|ARGC)\b|\bcount \$argv|\bcontains\s+(-i|--index)\b|(^|[^.\w])argv\[|\bunset\s[^\n;]*\w\[` +
 		`|\b(match|test|\[)\s[^\n;]*"\$argv"|\bfor\s+\w+\s+in\s+\$argv\b(?s:.*)\bset\s+(-\w+\s+)*\w+\s+\$\w+\s*(;|\n)` +
 		`|\bfor\s+\w+(\s+in\s+"?\$@"?)?\s*(;|\n)\s*do\s+(:|true)\s*(;|\n)\s*done\b`)
 	// copies are variables that a script gives all arguments.
-	copies = pattern(`(?m)(?:^|[\s;])(\w+)=\(?\s*"?\$(?:[@*]|\{[@*]\}|argv\b)"?\s*\)?\s*(?:[;&|]|$)|\bset\s+(?:-\w+\s+)*(\w+)\s+\$argv\s*(?:;|$)`)
-	// printed are arguments that another command reads as text.
-	printed = pattern(`\b(?:echo|printf|print)\b[^\n;|&]*\$[@*][^\n;|&)]*\|\s*(\w+)|(?:\b(?:if|while|until|then|do|else)\s+)?\b(\w+)[^\n;|&]*<<<\s*"?\$[@*]|<\(\s*(?:echo|printf|print)\b[^\n)]*\$([@*])`)
+	copies = pattern(`(?m)(?:^|[\s;])(\w+)=\(?\s*"?\$(?:[@*]|\{[@*]\}|argv\b)"?\s*\)?\s*(?:[;&|]|$)|\bset\s+(?:-\w+\s+)*(\w+)\s+\$argv\s*(?:;|$)` +
+		`|\bprintf\s+-v\s+(\w+)\s[^\n;|&]*\$[@*]`)
+	// printed are arguments that another command reads as text, or that a program within the script has.
+	printed = pattern(`\b(?:echo|printf|print)\b[^\n;|&]*\$(?:[@*]|argv)[^\n;|&)]*\|\s*(\w+)|(?:\b(?:if|while|until|then|do|else)\s+)?\b(\w+)[^\n;|&]*<<<\s*"?\$(?:[@*]|argv)` +
+		`|<\(\s*(?:echo|printf|print)\b[^\n)]*\$([@*])|\b(?:python[\d.]*|node|bun|perl|ruby|php)\s+(?:-\w+\s+)*(?:-\w*[cer]\s*(?:'[^']*(?:argv|ARGV|shift)[^']*'|"[^"]*(?:argv|ARGV|shift)[^"]*")|-)\s+(?:--\s+)?"?\$[@*]`)
 	// A loop over the arguments that keeps one for later, or counts them, looks for their places.
 	loops   = pattern(`(?s)\bfor\s+(\w+)(?:\s+in\s+"?\$[@*]"?)?\s*[;\n]\s*do\b.*?\bdone\b`)
 	set     = pattern(`(?:^|[\s;&(])(\w+)=`)
@@ -89,17 +155,18 @@ var (
 
 // countsInShell reports whether a shell script looks at the places of the arguments.
 func countsInShell(text []byte) bool {
-	for _, reader := range printed().FindAllSubmatch(text, -1) {
-		if !readsAnywhere().Match(slices.Concat(reader[1:]...)) {
-			return true
-		}
-	}
-	text = whole().ReplaceAll(remarks().ReplaceAll(text, nil), []byte("$$@"))
+	text = whole().ReplaceAll(text, []byte("$$@"))
 	for _, name := range copies().FindAllSubmatch(text, -1) {
 		name := string(slices.Concat(name[1:]...))
 		text = regexp.MustCompile(`\$\{`+name+`\[[@*]\]\}|\$`+name+`\b`).ReplaceAll(text, []byte("$$*"))
 		text = regexp.MustCompile(`\$\{([#!]?)`+name+`\b`).ReplaceAll(text, []byte("$${${1}*"))
 	}
+	for _, reader := range printed().FindAllSubmatch(text, -1) {
+		if !readsAnywhere().Match(slices.Concat(reader[1:]...)) {
+			return true
+		}
+	}
+	text = remarks().ReplaceAll(text, nil)
 	if positions().Match(text) {
 		return true
 	}
@@ -182,7 +249,7 @@ var (
 		`|(?:\+=?|\*|\.\.\.)\s*§|§\s*=\s*§\s*\+|§\s*\+=?\s*[\[(]|§\.(?:append|extend|push|concat)\(` +
 		`|\b(?:exec\w*|spawn\w*|posix_spawn\w*|call|check_call|check_output|Popen|subprocess\.run|system)\b[^;\n]*?§\s*[,);\n]` +
 		`|\b(?:print\w*|log\w*|write\w*|appendFileSync|puts|info|debug)\b[^;\n§]*§(?:\.join\([^)]*\)|\\n")?\s*[,);]`)
-	left = pattern(`§|\b(?:argv|ARGV)\b|\$_\[`)
+	left = pattern(`§|/cmdline\b|\b(?:argv|ARGV)\b|\$_\[`)
 	// parsers of options do not know an option that is added; nor does a Perl script that takes arguments off one by one, or counts them.
 	parsers = pattern(`(?m)^.*\b(?:import|from|require|use)\b.*\b(?:argparse|optparse|getopt|Getopt|click|typer|docopt|fire|slop|thor|optimist|parseArgs|` +
 		`minimist|yargs|commander|meow|cac|mri)\b|(?:^|[=({;])\s*(?:shift|pop)\b\s*(?:@|;|\)|\|\|)|\b(?:scalar|splice)\b\W*@`)

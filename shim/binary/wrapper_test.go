@@ -270,6 +270,46 @@ func TestUsesOfArguments(t *testing.T) {
 	}
 }
 
+// A script looks at places too if a file does that it sources or hands its arguments on to. DIR is the script's directory.
+func TestWrapperInSeveralFiles(t *testing.T) {
+	const look, run = "[ \"$1\" = -p ] && date\n", "exec /real/tool \"$@\"\n"
+	for _, test := range []struct {
+		tool, second string
+		want         bool
+	}{
+		{". DIR/second\nmain \"$@\"", "main() { case $1 in -p) date;; esac; /real/tool \"$@\"; }", true},
+		{". \"$(dirname \"$0\")/second\"\n" + run, look, true},
+		{"here=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\nsource \"$here/second\"\n" + run, look, true},
+		{"if . ${0%/*}/second; then :; fi\n" + run, look, true},
+		{". DIR/second\n" + run, "export PATH=/x:$PATH\n", false},
+		{". /nowhere/second\n" + run, look, false},
+		{"exec DIR/second \"$@\"", "#!/bin/sh\n" + look + run, true},
+		{"exec DIR/second \"$@\"", look + run, true},
+		{"\"$(dirname \"$0\")/second\" \"$@\"; exit $?", "#!/usr/bin/python3\nimport sys,os\nif sys.argv[1]: os.execv('/x', sys.argv)\n", true},
+		{"exec bash DIR/second \"$@\"", look + run, true},
+		{"exec node --no-warnings DIR/second \"$@\"", "const [,, a] = process.argv; spawn('/x', process.argv.slice(2))", true},
+		{"exec node --no-warnings DIR/second \"$@\"", "spawn('/x', process.argv.slice(2))", false},
+		{"exec DIR/second \"$@\"", "#!/bin/sh\n" + run, false},
+		{"exec DIR/second exec tool \"$@\"", "#!/bin/sh\n" + look + run, false}, // of asdf
+		{"exec DIR/second \"$@\"", "#!/bin/sh\n" + look + "exec x \"$@\"\x00", false},
+		{"exec DIR/second \"$@\"", "exec DIR/second \"$@\"", false},
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"tool": "#!/bin/bash\n" + test.tool, "second": test.second} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(text, "DIR", dir)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		real, err := Resolve("tool", filepath.Join(dir, "tool"), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := real.IsWrapper("tool", "", ""); got != test.want {
+			t.Errorf("%v: %s\n%s", got, test.tool, test.second)
+		}
+	}
+}
+
 // A script that runs a tool by its path several times is a wrapper, whatever stands behind it on PATH.
 func TestWrapperRepeatsByPath(t *testing.T) {
 	for text, want := range map[string]bool{

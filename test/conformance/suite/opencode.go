@@ -53,10 +53,10 @@ export const Guard = async () => {
 	if ("EVENT" == "load") ran();
 	return { "EVENT": async (_, { parts }) => {
 		const prompt = parts.map(part => part.text).join("");
+		const [round] = prompt.match(/Rejection \d/g)?.reverse() ?? [];
 		ran();
 		appendFileSync("hook.prompts", prompt);
-		if ("COMMAND".endsWith(" blocks") && /Rejection 1/.test(prompt) && !/Rejection 2/.test(prompt))
-			throw new Error("blocked");
+		if ("COMMAND".endsWith(" blocks") && round == "Rejection 1") throw new Error("blocked");
 	} };
 }`},
 }
