@@ -108,8 +108,9 @@ func (c *CommandLine) ReadHooksIn(h Hooks, text string) {
 // CannotReadHooks notes that the call can have any hook.
 func (c *CommandLine) CannotReadHooks() { c.KeepPrompt, c.HookSet = true, true }
 
-// linked is the type of an extension of gemini or qwen that is in another directory.
-const linked = "link"
+// elsewhere are the types of an extension of gemini or qwen in another directory, and of a login of
+// opencode with which a server sends a configuration.
+var elsewhere = []any{"link", "wellknown"}
 
 // read notes the hooks of a file, and reports whether it has any.
 func (h Hooks) read(c *CommandLine, f HookFile, tree map[string]any) bool {
@@ -158,7 +159,7 @@ func (h Hooks) walk(c *CommandLine, value any) {
 			c.KeepPrompt = c.KeepPrompt || prompt && !isEmpty(value)
 			c.HookSet = c.HookSet || start && !h.alike(value)
 		case slices.Contains(h.Code, name) && !isEmpty(value), name == "hooks" && namesFile(value),
-			name == "type" && value == linked:
+			name == "type" && slices.Contains(elsewhere, value):
 			c.CannotReadHooks()
 		default:
 			h.walk(c, value)

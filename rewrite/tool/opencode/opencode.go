@@ -144,6 +144,7 @@ func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 		if !p.Names("--pure") { // without plugins
 			call.HookFiles = o.hookFiles(in.Env)
 			call.ReadHooksIn(hooks, in.Env(o.variable+"CONFIG_CONTENT"))
+			call.ReadHooksIn(hooks, in.Env(o.variable+"AUTH_CONTENT"))
 		}
 	}
 	return call
@@ -220,8 +221,8 @@ func (o opencode) settingsFiles(dir string, env func(string) string) []string {
 }
 
 // levels is how many directories a project's configuration is looked for in: the directory that the
-// tool works in, and those above.
-const levels = 4
+// tool works in, and those above. opencode goes up to the repository's.
+const levels = 12
 
 // configs returns the names of the configuration files. kilo reads opencode's as well.
 func configs(name string) []string {
