@@ -108,8 +108,8 @@ func (c *CommandLine) ReadHooksIn(h Hooks, text string) {
 // CannotReadHooks notes that the call can have any hook.
 func (c *CommandLine) CannotReadHooks() { c.KeepPrompt, c.HookSet = true, true }
 
-// elsewhere are the types of an extension of gemini or qwen in another directory, and of a login of
-// opencode with which a server sends a configuration.
+// elsewhere are the types of an extension of gemini or qwen in another directory, and of a login
+// that has a server send opencode a configuration.
 var elsewhere = []any{"link", "wellknown"}
 
 // read notes the hooks of a file, and reports whether it has any.

@@ -71,7 +71,7 @@ func (p Program) looksAtPlaces(command, text []byte, levels int) bool {
 	})
 }
 
-// beside returns a script that another one names by its path, in which § is a text that is not
+// beside returns a script that another one names by its path. A § in it is a text that is not
 // known: as a rule the directory of the other one. A program that is no script, or is too long for
 // a wrapper, has no text.
 func (p Program) beside(path string) (Program, []byte) {
