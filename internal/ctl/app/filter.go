@@ -70,14 +70,11 @@ func FilterFlag(a *App, c *cobra.Command) FilterFlags {
 // Filter returns the filter that the flags describe. The ledger is needed for a chain only; without
 // one, the chain is not looked up.
 func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
-	out := history.Filter{Tool: *f["tool"], Task: *f["task"], Role: *f["role"],
-		Reason: reason.Code(*f["reason"])}
 	since, err := a.sinceTime(*f["since"])
+	out := history.Filter{Since: since, Tool: *f["tool"], Task: *f["task"], Role: *f["role"],
+		Reason: reason.Code(*f["reason"])}
 	if err != nil {
 		return out, err
-	}
-	if *f["since"] != "" {
-		out.Since = decide.MillisOf(since)
 	}
 	if out.Tool != "" {
 		if err := CheckTools(out.Tool); err != nil {
@@ -195,19 +192,19 @@ func FilterWords(f history.Filter) string {
 const WhenWords = "12h, 7d or 1w ago, 2026-01-31 in UTC, or RFC 3339"
 
 // sinceTime reads how long ago, since which day or which moment; "" is the beginning.
-func (a *App) sinceTime(text string) (time.Time, error) {
+func (a *App) sinceTime(text string) (decide.Millis, error) {
 	if text == "" {
-		return time.UnixMilli(0), nil
+		return 0, nil
 	}
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if at, err := time.Parse(layout, text); err == nil {
-			return at, nil
+			return decide.MillisOf(at), nil
 		}
 	}
 	if d, err := config.ParseDuration(text); err == nil && d >= 0 {
-		return a.Now.Add(-d), nil
+		return decide.MillisOf(a.Now.Add(-d)), nil
 	}
-	return time.Time{}, Usage(fmt.Sprintf("%q is not a time", text), WhenWords)
+	return 0, Usage(fmt.Sprintf("%q is not a time", text), WhenWords)
 }
 
 // A Listing is the flags of a command that lists things.
