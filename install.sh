@@ -10,7 +10,7 @@ unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 shims='claude codex copilot droid gemini opencode kilo qwen vibe'
 programs='shimctl reprise-store'
 names="$shims npx $programs" # choose_programs leaves some out
-repository='' # whose workflow signs releases, as github.com/OWNER/NAME; scripts/home sets it
+repository='' # github.com/OWNER/NAME: its workflow signs releases; scripts/home sets it
 tmp='' made=''
 
 main() {
