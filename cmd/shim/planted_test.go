@@ -36,6 +36,10 @@ case $mode`,
 // start is where the command line has been read, and nothing done yet.
 const start = "id=${chosen:-"
 
+// copied is where a copy of a session is made.
+const copied = `if [ -n "$fork" ] && [ -z "$at" ]; then
+	cat "$dir/$resume.jsonl" >"$file"`
+
 // plantedClaudes are later versions of claude that have changed in one way. However that affects
 // resuming, a call ends as it does without the shim.
 var plantedClaudes = []struct {
@@ -86,6 +90,23 @@ var plantedClaudes = []struct {
 	{"a resume crashes", []string{start, `[ -z "$resume" ] || kill -SEGV $$` + "\n" + start}, ""},
 	{"a resume says nothing", []string{start, `[ -z "$resume" ] || exit 0` + "\n" + start}, ""},
 	{"a chosen ID is not kept", []string{start, "chosen=\n" + start}, "text json stream-json"},
+	{"the answer has another name", []string{`"result":"'$answer'"`, `"answer":"'$answer'"`},
+		"text json stream-json"},
+	{"another exit status", []string{"\texit=0\n", "\texit=3\n"}, ""},
+	{"all output on stderr", []string{start, "exec >&2\n" + start}, ""},
+	{"no tokens", []string{`,"usage":{"input_tokens":'$asked',"output_tokens":7}`, ""},
+		"text json stream-json"},
+	{"an ID below another member", []string{`,"session_id":"'$id'","type":"result"}`,
+		`,"session":{"id":"'$id'"},"type":"result"}`}, "text json stream-json"},
+	{"sessions of another ending", []string{".jsonl", ".json"}, ""},
+	{"no fork", []string{start, `[ -z "$fork" ] || { echo "error: unknown option" >&2; exit 1; }
+` + start}, ""},
+	{"a resume asks", []string{start, `[ -z "$resume" ] || { echo "Resume? [y/N]"; exit 0; }
+` + start}, ""},
+	{"a resume begins a session of the same ID", []string{
+		copied, `if [ -n "$resume" ]; then` + "\n\t: >\"$file\""}, ""},
+	{"a resume loads another session", []string{copied, `if [ -n "$fork" ]; then
+	echo '{"type":"user","uuid":"1","message":{"content":"another job"}}' >"$file"`}, ""},
 	{"a hook blocks a prompt without the rules", []string{"exit=1\ncase $mode", `if ! grep -q "Rule 7" "$FAKE/$n.stdin"; then
 	answer=blocked; result='"subtype":"success","is_error":false,"result":"blocked"'; message='{"model":"<synthetic>","content":[]}'; mode=blocked
 fi
