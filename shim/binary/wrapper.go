@@ -140,7 +140,8 @@ var (
 		`|\bprintf\s+-v\s+(\w+)\s[^\n;|&]*\$[@*]`)
 	// printed are arguments that another command reads as text, or that a program within the script has.
 	printed = pattern(`\b(?:echo|printf|print)\b[^\n;|&]*\$(?:[@*]|argv)[^\n;|&)]*\|\s*(\w+)|(?:\b(?:if|while|until|then|do|else)\s+)?\b(\w+)[^\n;|&]*<<<\s*"?\$(?:[@*]|argv)` +
-		`|<\(\s*(?:echo|printf|print)\b[^\n)]*\$([@*])|\b(?:python[\d.]*|node|bun|perl|ruby|php)\s+(?:-\w+\s+)*(?:-\w*[cer]\s*(?:'[^']*(?:argv|ARGV|shift)[^']*'|"[^"]*(?:argv|ARGV|shift)[^"]*")|-)\s+(?:--\s+)?"?\$[@*]`)
+		`|<\(\s*(?:echo|printf|print)\b[^\n)]*\$([@*])|\b(?:python[\d.]*|node|bun|perl|ruby|php)\s+(?:-\w+\s+)*(?:-\w*[cer]\s*(?:'[^']*(?:argv|ARGV|shift)[^']*'|"[^"]*(?:argv|ARGV|shift)[^"]*")|-)\s+(?:--\s+)?"?\$[@*]` +
+		`|\b\w*awk\s[^\n']*'[^']*ARG[VC][^']*'|\bexpr\s[^\n;|]*\$[@*]|<<-?\s*\w+[^\n]*\n\s*\$[@*]`)
 	// A loop over the arguments that keeps one for later, or counts them, looks for their places.
 	loops   = pattern(`(?s)\bfor\s+(\w+)(?:\s+in\s+"?\$[@*]"?)?\s*[;\n]\s*do\b.*?\bdone\b`)
 	set     = pattern(`(?:^|[\s;&(])(\w+)=`)

@@ -280,6 +280,7 @@ func TestWrapperInSeveralFiles(t *testing.T) {
 		{". DIR/second\nmain \"$@\"", "main() { case $1 in -p) date;; esac; /real/tool \"$@\"; }", true},
 		{". \"$(dirname \"$0\")/second\"\n" + run, look, true},
 		{"here=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\nsource \"$here/second\"\n" + run, look, true},
+		{". \"$HOME/second\"\n" + run, look, true},
 		{"if . ${0%/*}/second; then :; fi\n" + run, look, true},
 		{". DIR/second\n" + run, "export PATH=/x:$PATH\n", false},
 		{". /nowhere/second\n" + run, look, false},
@@ -295,6 +296,7 @@ func TestWrapperInSeveralFiles(t *testing.T) {
 		{"exec DIR/second \"$@\"", "exec DIR/second \"$@\"", false},
 	} {
 		dir := t.TempDir()
+		t.Setenv("HOME", dir)
 		for name, text := range map[string]string{"tool": "#!/bin/bash\n" + test.tool, "second": test.second} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(text, "DIR", dir)), 0o755); err != nil {
 				t.Fatal(err)
