@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"reprise/rewrite"
-	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/grammar"
 )
@@ -51,9 +50,6 @@ func Home(variable, name string) func(env func(string) string) string {
 		return cmp.Or(env(variable), env("HOME")+"/"+name)
 	}
 }
-
-// ActsOn reports file mentions: "@" after anything but a backslash.
-func (Base) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
 
 // EffectivePrompt returns PROMPT, a newline and DATA where the tool reads both
 // (recordings/claude/stdin-and-arg-text).

@@ -75,6 +75,9 @@ var options = grammar.Options{
 	{grammar.Admin, rewrite.NoValue, `--help|-h --list-tools`},
 }
 
+// ActsOn reports file mentions.
+func (droid) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
+
 func (d droid) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := d.NewCall(in)
 	if len(in.Args) == 0 || in.Args[0] != "exec" {

@@ -79,6 +79,9 @@ var options = grammar.Options{
 	{grammar.Admin, rewrite.OptionalValue, `--delete-session`},
 }
 
+// ActsOn reports file mentions: "@" after anything but a backslash.
+func (gemini) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
+
 func (g gemini) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := g.NewCall(in)
 	p := grammar.Yargs(in.Args, options.With(in.Learned))

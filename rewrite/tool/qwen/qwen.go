@@ -87,6 +87,9 @@ var options = grammar.Options{
 // details are the facts that only qwen needs: where their sessions are.
 type details struct{ chats base.SessionPlace }
 
+// ActsOn reports file mentions: "@" after anything but a backslash.
+func (qwen) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
+
 func (q qwen) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := q.NewCall(in)
 	p := grammar.Yargs(in.Args, options.With(in.Learned))
