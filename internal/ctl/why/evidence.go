@@ -139,8 +139,8 @@ func (s *statement) proof(i ledger.Record, task string) {
 		s.stress("The calls were typed, or made by two runs: one run of a script counts as one " +
 			"job.")
 	case i.Evidence.Caller != "":
-		s.stress("No file that it changed still stands, and the prompt shows no answer or log " +
-			"of it.")
+		s.stress("No file that it changed is known to stand, and the prompt shows no answer or " +
+			"log of it.")
 	}
 }
 
