@@ -39,9 +39,9 @@ type Evidence struct {
 	// Log reports that the prompt adds a log or a finding at a line of a file.
 	Log bool
 
-	alone  bool   // the answer stands on lines of its own
-	names  string // the names over the answer, a line each
-	goesOn bool   // a conversation had begun before: its speakers can ask for anything
+	alone  bool     // the answer stands on lines of its own
+	names  []string // the names in the lines of the answer
+	goesOn bool     // a conversation had begun before: its speakers can ask for anything
 	prompt *Prompt
 	added  []int         // the lines that the session was not sent
 	new    []*promptLine // of these, those that are not the answer
@@ -86,9 +86,11 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 		switch l := &p.lines[i]; {
 		case c.introduces(l):
 		case h.isAnswer(i), own[p.digestsOf(i).line], p.showsInline(i, own):
-			name := p.nameOver(i, own)
+			name, above := p.nameOver(i, own)
 			e.Own = e.Own || e.Answer > 0 && findWords("own", plainWords(name)) != ""
-			e.names += name + "\n"
+			if !above { // a line above the answer counts as the rest of the prompt does
+				e.names = append(e.names, name)
+			}
 			e.alone = e.alone || own[p.digestsOf(i).line]
 		default:
 			e.add(i, sent)
@@ -115,17 +117,20 @@ func (e *Evidence) add(i int, sent Sent) {
 	}
 }
 
-// nameOver returns the name of an answer that line i shows: the beginning of the line, or, if that is
-// only the answer, the line above it, unless that shows the answer too.
-func (p *Prompt) nameOver(i int, own map[Digest]bool) string {
-	if !p.isOnly(i, own) {
-		name, _, _ := strings.Cut(strings.Replace(p.lines[i].line, "：", ":", 1), ":")
-		return name
+// nameOver returns the name over an answer that line i shows: the beginning of the line, or, if that
+// is only the answer, the line above it, unless that shows the answer too.
+func (p *Prompt) nameOver(i int, own map[Digest]bool) (name string, above bool) {
+	line := p.lines[i].line
+	switch j := strings.IndexAny(line, ":："); {
+	case p.isOnly(i, own):
+		if i > 0 && !p.isOnly(i-1, own) {
+			name = p.lines[i-1].line
+		}
+		return name, true
+	case j >= 0:
+		return line[:j], false
 	}
-	if i == 0 || p.isOnly(i-1, own) {
-		return ""
-	}
-	return p.lines[i-1].line
+	return line, false
 }
 
 // isOnly reports whether line i is a line of the answer, or an item of a list that is.
@@ -280,7 +285,7 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 	if e.item != "" {
 		found = append(found, Finding{kindItem, e.item})
 	}
-	words := searchWords(plainWords(e.text(quoted) + e.names))
+	words := searchWords(plainWords(e.text(quoted) + strings.Join(e.names, "\n")))
 	for _, kind := range kindsAgainst {
 		if words := words.find(kind); words != "" &&
 			!(e.goesOn && (kind == "judge" || kind == "rival")) {

@@ -289,6 +289,12 @@ func TestNameOverAnswer(t *testing.T) {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
+	// A line that the session was sent, and now stands above the answer, is no name.
+	const graded = base + "\n\nGrade the work."
+	e := compare(graded, graded+"\n\n"+longReply+"\n\nGo on.", longReply).Evidence
+	if found := e.Against(nil); e.Answer == 0 || len(found) > 0 {
+		t.Errorf("below the session's prompt: %d bytes, %v", e.Answer, found)
+	}
 }
 
 // New text can name a file or an item that the session touched.
