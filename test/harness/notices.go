@@ -1,7 +1,7 @@
 package harness
 
-// A Notice is a call in which a tool complains about settings, about the model or about work that
-// it refuses. The output and the exit status can depend on the output format.
+// A Notice is a call that makes a tool complain: about settings, the model or work that it refuses.
+// The output and the exit status can depend on the output format.
 type Notice struct {
 	Prompt      string
 	Options     []string

@@ -75,9 +75,6 @@ var options = grammar.Options{
 	{grammar.Admin, rewrite.NoValue, `--help|-h --list-tools`},
 }
 
-// ActsOn reports file mentions.
-func (droid) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
-
 func (d droid) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := d.NewCall(in)
 	if len(in.Args) == 0 || in.Args[0] != "exec" {
@@ -185,6 +182,9 @@ func (droid) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Co
 	c.Copies = true
 	return c
 }
+
+// ActsOn reports file mentions.
+func (droid) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
 
 // Plan requests stream-json unless a fresh call's own format has the session's ID: only there a
 // resume shows which texts are its own. droid 0.225.2 takes no ID, and the one way to find a

@@ -79,9 +79,6 @@ var options = grammar.Options{
 	{grammar.Admin, rewrite.OptionalValue, `--delete-session`},
 }
 
-// ActsOn reports file mentions: "@" after anything but a backslash.
-func (gemini) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
-
 func (g gemini) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := g.NewCall(in)
 	p := grammar.Yargs(in.Args, options.With(in.Learned))
@@ -173,6 +170,9 @@ func (gemini) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 	c.Copies = true
 	return c
 }
+
+// ActsOn reports file mentions: "@" after anything but a backslash.
+func (gemini) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
 
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/gemini/stdin-and-arg). It returns "" if gemini would not send or not store all of it.

@@ -87,9 +87,6 @@ var options = grammar.Options{
 // details are the facts that only qwen needs: where their sessions are.
 type details struct{ chats base.SessionPlace }
 
-// ActsOn reports file mentions: "@" after anything but a backslash.
-func (qwen) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
-
 func (q qwen) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := q.NewCall(in)
 	p := grammar.Yargs(in.Args, options.With(in.Learned))
@@ -189,6 +186,9 @@ func settings(path, text string) []rewrite.Setting {
 	}
 	return rewrite.JSONSettings(path, text)
 }
+
+// ActsOn reports file mentions: "@" after anything but a backslash.
+func (qwen) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
 
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/qwen/stdin-and-arg). qwen adds that line to stdin alone as well; it is left out here,
