@@ -50,23 +50,7 @@ func conform(t *testing.T, kind servers.Kind) {
 				u := fresh(t, server)
 				return func() store.Store { return open(t, u) }
 			})
-			storetest.RunRemote(t, storetest.Remote{
-				Address: server.Address,
-				At: func(address string) store.Store {
-					return open(t, strings.Replace(fresh(t, server), url.QueryEscape(server.Address), url.QueryEscape(address), 1))
-				},
-				Missing: func() store.Store {
-					return open(t, strings.Replace(fresh(t, server), "s3://sessions", "s3://missing", 1))
-				},
-				Denied: func() store.Store {
-					t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
-					s := open(t, fresh(t, server))
-					_, _ = s.Read(t.Context(), store.MaxObject, "b/x") // reads the credentials
-					t.Setenv("AWS_SECRET_ACCESS_KEY", server.Secret)
-					return s
-				},
-				Secret: server.Secret,
-			})
+			remote{server}.run(t)
 			if err := selftest.Run(t.Context(), open(t, fresh(t, server))); err != nil {
 				t.Error(err)
 			}

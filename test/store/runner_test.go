@@ -18,7 +18,6 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
-	"reprise/test/stores/faulty"
 )
 
 // A runner makes one call after the other, on machines that come and go.
@@ -31,7 +30,7 @@ type runner struct {
 	client   int
 	random   *rand.Rand
 
-	connection *faulty.Store
+	connection *faulty
 	digests    prompt.Key
 	registers  *observed
 	bundles    store.Bundles

@@ -18,7 +18,6 @@ import (
 	"reprise/fleet/vault"
 	"reprise/ledger"
 	"reprise/ledger/decide"
-	"reprise/test/stores/faulty"
 	"reprise/test/stores/mem"
 )
 
@@ -55,7 +54,7 @@ func (t *tally) String() string {
 func (w *world) name(what string) string { return fmt.Sprint(what, w.made.Add(1)) }
 
 // drawRates returns rates of faults for a round: none, few of one kind, or some of all.
-func drawRates(random *rand.Rand) faulty.Rates {
+func drawRates(random *rand.Rand) faultRates {
 	rate := func() float64 {
 		if random.IntN(2) == 0 {
 			return 0
@@ -63,9 +62,9 @@ func drawRates(random *rand.Rand) faulty.Rates {
 		return random.Float64() / 12
 	}
 	if random.IntN(8) == 0 {
-		return faulty.Rates{}
+		return faultRates{}
 	}
-	return faulty.Rates{RequestLost: rate(), AnswerLost: rate(), Late: rate(), Repeated: rate(),
+	return faultRates{RequestLost: rate(), AnswerLost: rate(), Late: rate(), Repeated: rate(),
 		Twice: rate(), ReadLost: rate() / 4, Down: rate() / 20}
 }
 
@@ -125,8 +124,8 @@ func (w *world) round(ctx context.Context, seed uint64) (wrong string, err error
 
 // connect gives the runner a connection of its own to the store, with faults.
 func (r *runner) connect(ctx context.Context, inner store.Store, seed uint64,
-	rates faulty.Rates) error {
-	r.connection = faulty.New(r.world.fault.engine(inner), seed, rates)
+	rates faultRates) error {
+	r.connection = newFaulty(r.world.fault.engine(inner), seed, rates)
 	options := vault.Options{Key: vault.Key{7}, Limits: bundle.Limits{Size: 1 << 20, Files: 10},
 		Now: time.Now,
 		// it would find one of the faults

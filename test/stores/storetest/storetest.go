@@ -47,7 +47,8 @@ func Run(t *testing.T, fresh func(t *testing.T) (open func() store.Store)) {
 	}
 }
 
-func swap(t *testing.T, s store.Store, key, old, value string) (version string) {
+// Swap swaps a register, which must succeed.
+func Swap(t *testing.T, s store.Store, key, old, value string) (version string) {
 	t.Helper()
 	version, err := s.Swap(t.Context(), key, old, []byte(value))
 	if err != nil || version == "" {
@@ -64,7 +65,8 @@ func refused(t *testing.T, s store.Store, key, old string) {
 	}
 }
 
-func holds(t *testing.T, s store.Store, key, value, version string) {
+// Holds fails unless a register has this value and version.
+func Holds(t *testing.T, s store.Store, key, value, version string) {
 	t.Helper()
 	got, err := store.ReadOne(t.Context(), s, store.MaxRegister, key)
 	if err != nil || string(got.Content) != value || got.Version != version {
@@ -78,13 +80,13 @@ func register(t *testing.T, open func() store.Store) {
 		store.ErrAbsent) {
 		t.Fatal(err)
 	}
-	first := swap(t, s, "t/a", "", "one")
-	holds(t, other, "t/a", "one", first)
-	second := swap(t, other, "t/a", first, "two\x00\xff")
+	first := Swap(t, s, "t/a", "", "one")
+	Holds(t, other, "t/a", "one", first)
+	second := Swap(t, other, "t/a", first, "two\x00\xff")
 	if first == second {
 		t.Fatal("the version stays", first)
 	}
-	holds(t, s, "t/a", "two\x00\xff", second)
+	Holds(t, s, "t/a", "two\x00\xff", second)
 	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/"); !errors.Is(err,
 		store.ErrAbsent) {
 		t.Fatal(err)
@@ -94,26 +96,26 @@ func register(t *testing.T, open func() store.Store) {
 func stale(t *testing.T, open func() store.Store) {
 	s := open()
 	refused(t, s, "t/a", "1") // there is none
-	first := swap(t, s, "t/a", "", "one")
+	first := Swap(t, s, "t/a", "", "one")
 	refused(t, s, "t/a", "") // a second creation
-	second := swap(t, s, "t/a", first, "two")
+	second := Swap(t, s, "t/a", first, "two")
 	for _, old := range []string{first, "", "nonsense", `"`, "*"} {
 		refused(t, s, "t/a", old)
 	}
-	holds(t, s, "t/a", "two", second)
+	Holds(t, s, "t/a", "two", second)
 }
 
 // A register that was removed and made again must not have a version of its earlier life.
 func recreated(t *testing.T, open func() store.Store) {
 	s := open()
-	first := swap(t, s, "t/a", "", "one")
+	first := Swap(t, s, "t/a", "", "one")
 	if err := s.Delete(t.Context(), "t/a"); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, s, "t/a", first)
-	again := swap(t, s, "t/a", "", "another")
+	again := Swap(t, s, "t/a", "", "another")
 	refused(t, s, "t/a", first)
-	holds(t, s, "t/a", "another", again)
+	Holds(t, s, "t/a", "another", again)
 }
 
 const (
@@ -151,7 +153,7 @@ func race(t *testing.T, stores []store.Store, key, old string, round int) (won i
 
 func oneWins(t *testing.T, open func() store.Store) {
 	stores := many(open)
-	version := swap(t, stores[0], "t/a", "", "start")
+	version := Swap(t, stores[0], "t/a", "", "start")
 	for round := range rounds {
 		won, next := race(t, stores, "t/a", version, round)
 		if won != 1 {
@@ -214,8 +216,8 @@ func largeObject(t *testing.T, open func() store.Store) {
 
 func remove(t *testing.T, open func() store.Store) {
 	s := open()
-	swap(t, s, "t/a", "", "one")
-	swap(t, s, "t/b", "", "two")
+	Swap(t, s, "t/a", "", "one")
+	Swap(t, s, "t/b", "", "two")
 	for _, name := range []string{"b/a", "b/b"} {
 		if err := s.Put(t.Context(), name, []byte(name)); err != nil {
 			t.Fatal(err)
@@ -252,7 +254,7 @@ func list(t *testing.T, open func() store.Store) {
 	keys := []string{"t/a", "t/a b", "t/a+b", "t/a%2Fc", "t/d/e", "t/A", "t/_", "t/100%", "t/10000",
 		"t/ä€", "t/x'y\"z", `t/a\b`, "t/a&b=c?d#e", "t/<x>", "u/a"}
 	for _, key := range keys {
-		holds(t, s, key, "value of "+key, swap(t, s, key, "", "value of "+key))
+		Holds(t, s, key, "value of "+key, Swap(t, s, key, "", "value of "+key))
 	}
 	objects := []string{"t/object", "o/a~b"}
 	for _, name := range objects {
@@ -303,8 +305,8 @@ func listLong(t *testing.T, open func() store.Store) {
 	listed(t, s, "", nil)
 }
 
-// verbs calls each verb once, and returns the errors by the verbs' names.
-func verbs(ctx context.Context, s store.Store) map[string]error {
+// Verbs calls each verb once, and returns the errors by the verbs' names.
+func Verbs(ctx context.Context, s store.Store) map[string]error {
 	_, read := s.Read(ctx, store.MaxRegister, "t/x", "b/x")
 	_, create := s.Swap(ctx, "t/x", "", []byte("value"))
 	_, swap := s.Swap(ctx, "t/x", "1", []byte("value"))
@@ -320,7 +322,7 @@ func deadline(t *testing.T, open func() store.Store) {
 	cause := errors.New("the call has ended")
 	ended, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
-	for verb, err := range verbs(ended, s) {
+	for verb, err := range Verbs(ended, s) {
 		if !errors.Is(err, cause) || errors.Is(err, store.ErrUnknown) {
 			t.Errorf("%s: %v", verb, err)
 		}

@@ -1,27 +1,43 @@
-package storetest
+package s3_test
 
 import (
 	"context"
 	"errors"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"reprise/fleet/store"
 	"reprise/test/servers"
+	"reprise/test/stores/storetest"
 )
 
-// A Remote is an engine with a server as its store.
-type Remote struct {
-	Address string                           // the server's host and port
-	At      func(address string) store.Store // an empty store, reached by another address
-	Missing func() store.Store               // in a bucket or database that does not exist
-	Denied  func() store.Store               // with credentials that the server does not accept
-	Secret  string                           // a text that no error can contain
+// A remote is a server with stores, of which each is reached by a new connection.
+type remote struct{ *servers.Server }
+
+// at returns an empty store, reached by another address.
+func (r remote) at(t *testing.T, address string) store.Store {
+	return open(t, strings.Replace(fresh(t, r.Server), url.QueryEscape(r.Address),
+		url.QueryEscape(address), 1))
 }
 
-// RunRemote tests for mistakes that only an engine with a server can make.
-func RunRemote(t *testing.T, r Remote) {
+// missing returns a store in a bucket that does not exist.
+func (r remote) missing(t *testing.T) store.Store {
+	return open(t, strings.Replace(fresh(t, r.Server), "s3://sessions", "s3://missing", 1))
+}
+
+// denied returns a store with credentials that the server does not accept.
+func (r remote) denied(t *testing.T) store.Store {
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
+	s := open(t, fresh(t, r.Server))
+	_, _ = s.Read(t.Context(), store.MaxObject, "b/x") // reads the credentials
+	t.Setenv("AWS_SECRET_ACCESS_KEY", r.Secret)
+	return s
+}
+
+// run tests for mistakes that only an engine with a server can make.
+func (r remote) run(t *testing.T) {
 	t.Run("Errors", r.errors)
 	t.Run("AnswerLost", r.answerLost)
 	t.Run("Silent", r.silent)
@@ -30,13 +46,13 @@ func RunRemote(t *testing.T, r Remote) {
 
 // Nothing has been sent to a server that cannot be reached or does not let the caller in, so that
 // no write is unknown.
-func (r Remote) errors(t *testing.T) {
+func (r remote) errors(t *testing.T) {
 	for _, c := range []struct {
 		want error
 		s    store.Store
-	}{{store.ErrUnreachable, r.At("127.0.0.1:1")}, {store.ErrNoStore, r.Missing()},
-		{store.ErrDenied, r.Denied()}} {
-		for verb, err := range verbs(t.Context(), c.s) {
+	}{{store.ErrUnreachable, r.at(t, "127.0.0.1:1")}, {store.ErrNoStore, r.missing(t)},
+		{store.ErrDenied, r.denied(t)}} {
+		for verb, err := range storetest.Verbs(t.Context(), c.s) {
 			if !errors.Is(err, c.want) {
 				t.Errorf("%s: %v; want %v", verb, err, c.want)
 			}
@@ -55,13 +71,13 @@ func (r Remote) errors(t *testing.T) {
 }
 
 // behind returns a store that is reached through a proxy, and connected.
-func (r Remote) behind(t *testing.T) (store.Store, *servers.Proxy) {
+func (r remote) behind(t *testing.T) (store.Store, *servers.Proxy) {
 	t.Helper()
 	proxy, err := servers.NewProxy(r.Address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := r.At(proxy.Address())
+	s := r.at(t, proxy.Address())
 	t.Cleanup(func() { s.Close(); proxy.Close() })
 	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/a"); !errors.Is(err,
 		store.ErrAbsent) {
@@ -70,13 +86,13 @@ func (r Remote) behind(t *testing.T) (store.Store, *servers.Proxy) {
 	return s, proxy
 }
 
-func (r Remote) answerLost(t *testing.T) {
+func (r remote) answerLost(t *testing.T) {
 	for _, verb := range []string{"create", "swap", "put"} {
 		t.Run(verb, func(t *testing.T) {
 			s, proxy := r.behind(t)
 			old := ""
 			if verb == "swap" {
-				old = swap(t, s, "t/a", "", "one")
+				old = storetest.Swap(t, s, "t/a", "", "one")
 			}
 			proxy.LoseAnswers()
 			var err error
@@ -100,7 +116,7 @@ func (r Remote) answerLost(t *testing.T) {
 }
 
 // A server that accepts and does not answer is left when the context ends.
-func (r Remote) silent(t *testing.T) {
+func (r remote) silent(t *testing.T) {
 	s, proxy := r.behind(t)
 	proxy.Hold()
 	cause := errors.New("the store's time is up")
@@ -119,14 +135,14 @@ func (r Remote) silent(t *testing.T) {
 }
 
 // A connection that was cut is made again by the next verb.
-func (r Remote) reconnects(t *testing.T) {
+func (r remote) reconnects(t *testing.T) {
 	s, proxy := r.behind(t)
-	version := swap(t, s, "t/a", "", "one")
+	version := storetest.Swap(t, s, "t/a", "", "one")
 	proxy.Cut()
 	time.Sleep(10 * time.Millisecond) // until the client sees it
 	_, err := s.Read(t.Context(), store.MaxRegister, "t/a")
 	if err != nil && !errors.Is(err, store.ErrUnreachable) {
 		t.Fatal(err)
 	}
-	holds(t, s, "t/a", "one", version)
+	storetest.Holds(t, s, "t/a", "one", version)
 }

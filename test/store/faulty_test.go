@@ -1,9 +1,4 @@
-// Package faulty is a store with a connection that fails, for tests.
-//
-// A seed decides the fate of each request. A write can be lost, or arrive while the answer is lost,
-// or later than requests that were sent after it, or twice. Invariant: it never breaks the promises
-// of store.Store, so a client must withstand each of these faults.
-package faulty
+package store_test
 
 import (
 	"context"
@@ -15,8 +10,8 @@ import (
 	"reprise/fleet/store"
 )
 
-// Rates are the probabilities of a request's fates.
-type Rates struct {
+// faultRates are the probabilities of a request's fates.
+type faultRates struct {
 	RequestLost float64 // a write is not made, and its answer is store.ErrUnknown
 	AnswerLost  float64 // a write is made, and its answer is store.ErrUnknown
 	Late        float64 // a write is made after later requests, and its answer is store.ErrUnknown
@@ -32,10 +27,13 @@ const (
 	maxLate = 60
 )
 
-// A Store passes requests on to another one, or does not.
-type Store struct {
+// A faulty store is one with a connection that fails: it passes requests on to another store, or
+// does not. A seed decides the fate of each request. A write can be lost, or arrive while the
+// answer is lost, or later than requests that were sent after it, or twice. Invariant: it never
+// breaks the promises of store.Store, so a client must withstand each of these faults.
+type faulty struct {
 	store.Store
-	rates Rates
+	rates faultRates
 
 	mu       sync.Mutex
 	random   *rand.Rand
@@ -50,20 +48,20 @@ type waiting struct {
 	write func()
 }
 
-// New returns a store with faults drawn from the seed.
-func New(inner store.Store, seed uint64, rates Rates) *Store {
-	return &Store{Store: inner, rates: rates, random: rand.New(rand.NewPCG(seed, seed))}
+// newFaulty returns a store with faults drawn from the seed.
+func newFaulty(inner store.Store, seed uint64, rates faultRates) *faulty {
+	return &faulty{Store: inner, rates: rates, random: rand.New(rand.NewPCG(seed, seed))}
 }
 
 // Requests returns how many requests were made.
-func (s *Store) Requests() int {
+func (s *faulty) Requests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests
 }
 
 // Settle lets all writes arrive that have not.
-func (s *Store) Settle() {
+func (s *faulty) Settle() {
 	s.mu.Lock()
 	late := s.waiting
 	s.waiting = nil
@@ -87,7 +85,7 @@ const (
 )
 
 // draw counts a request, lets late writes arrive before it, and returns its fate.
-func (s *Store) draw(write bool) fate {
+func (s *faulty) draw(write bool) fate {
 	s.mu.Lock()
 	s.requests++
 	var due []waiting
@@ -110,7 +108,7 @@ func (s *Store) draw(write bool) fate {
 	return fate
 }
 
-func (s *Store) drawFate(write bool) fate {
+func (s *faulty) drawFate(write bool) fate {
 	if s.requests < s.up {
 		return unreachable
 	}
@@ -143,7 +141,7 @@ func (s *Store) drawFate(write bool) fate {
 }
 
 // later lets a write arrive after later requests.
-func (s *Store) later(write func()) {
+func (s *faulty) later(write func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waiting = append(s.waiting, waiting{s.requests + 1 + s.random.IntN(maxLate), write})
@@ -152,8 +150,8 @@ func (s *Store) later(write func()) {
 var errLost = fmt.Errorf("%w: a fault", store.ErrUnknown)
 
 // write makes a write, or does not. make can be called after write has returned.
-func (s *Store) write(ctx context.Context, make func(context.Context) (version string, err error)) (
-	string, error) {
+func (s *faulty) write(ctx context.Context,
+	make func(context.Context) (version string, err error)) (string, error) {
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
@@ -185,7 +183,7 @@ func (s *Store) write(ctx context.Context, make func(context.Context) (version s
 	return version, err
 }
 
-func (s *Store) read(ctx context.Context) error {
+func (s *faulty) read(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -195,8 +193,7 @@ func (s *Store) read(ctx context.Context) error {
 	return nil
 }
 
-// Read implements store.Store.
-func (s *Store) Read(ctx context.Context, most int64, names ...string) (map[string]store.Entry,
+func (s *faulty) Read(ctx context.Context, most int64, names ...string) (map[string]store.Entry,
 	error) {
 	if err := s.read(ctx); err != nil {
 		return nil, err
@@ -204,31 +201,27 @@ func (s *Store) Read(ctx context.Context, most int64, names ...string) (map[stri
 	return s.Store.Read(ctx, most, names...)
 }
 
-// Swap implements store.Store.
-func (s *Store) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
+func (s *faulty) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
 	return s.write(ctx, func(ctx context.Context) (string, error) {
 		return s.Store.Swap(ctx, key, old, value)
 	})
 }
 
-// List implements store.Store.
-func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
+func (s *faulty) List(ctx context.Context, prefix string) ([]string, error) {
 	if err := s.read(ctx); err != nil {
 		return nil, err
 	}
 	return s.Store.List(ctx, prefix)
 }
 
-// Put implements store.Store.
-func (s *Store) Put(ctx context.Context, name string, content []byte) error {
+func (s *faulty) Put(ctx context.Context, name string, content []byte) error {
 	_, err := s.write(ctx, func(ctx context.Context) (string, error) {
 		return "", s.Store.Put(ctx, name, content)
 	})
 	return err
 }
 
-// Delete implements store.Store.
-func (s *Store) Delete(ctx context.Context, names ...string) error {
+func (s *faulty) Delete(ctx context.Context, names ...string) error {
 	_, err := s.write(ctx, func(ctx context.Context) (string, error) {
 		return "", s.Store.Delete(ctx, names...)
 	})

@@ -1,4 +1,4 @@
-package faulty_test
+package store_test
 
 import (
 	"context"
@@ -9,16 +9,15 @@ import (
 	"testing"
 
 	"reprise/fleet/store"
-	"reprise/test/stores/faulty"
 	"reprise/test/stores/mem"
 	"reprise/test/stores/storetest"
 )
 
 // Without faults it is the store that it wraps.
-func TestConformance(t *testing.T) {
+func TestNoFault(t *testing.T) {
 	storetest.Run(t, func(*testing.T) func() store.Store {
 		s := mem.New()
-		return func() store.Store { return faulty.New(s, 1, faulty.Rates{}) }
+		return func() store.Store { return newFaulty(s, 1, faultRates{}) }
 	})
 }
 
@@ -26,20 +25,20 @@ func TestConformance(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		name        string
-		rates       faulty.Rates
+		rates       faultRates
 		want        error
 		atOnce, end string
 	}{
-		{"request lost", faulty.Rates{RequestLost: 1}, store.ErrUnknown, "", ""},
-		{"answer lost", faulty.Rates{AnswerLost: 1}, store.ErrUnknown, "b/x t/x", "b/x t/x"},
-		{"late", faulty.Rates{Late: 1}, store.ErrUnknown, "", "b/x t/x"},
-		{"repeated", faulty.Rates{Repeated: 1}, nil, "b/x t/x", "b/x t/x"},
-		{"twice", faulty.Rates{Twice: 1}, store.ErrMoved, "b/x t/x", "b/x t/x"},
-		{"down", faulty.Rates{Down: 1}, store.ErrUnreachable, "", ""},
+		{"request lost", faultRates{RequestLost: 1}, store.ErrUnknown, "", ""},
+		{"answer lost", faultRates{AnswerLost: 1}, store.ErrUnknown, "b/x t/x", "b/x t/x"},
+		{"late", faultRates{Late: 1}, store.ErrUnknown, "", "b/x t/x"},
+		{"repeated", faultRates{Repeated: 1}, nil, "b/x t/x", "b/x t/x"},
+		{"twice", faultRates{Twice: 1}, store.ErrMoved, "b/x t/x", "b/x t/x"},
+		{"down", faultRates{Down: 1}, store.ErrUnreachable, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inner := mem.New()
-			s := faulty.New(inner, 1, c.rates)
+			s := newFaulty(inner, 1, c.rates)
 			if _, err := s.Swap(t.Context(), "t/x", "", []byte("value")); !errors.Is(err, c.want) {
 				t.Error(err)
 			}
@@ -55,7 +54,7 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
-	s := faulty.New(mem.New(), 1, faulty.Rates{ReadLost: 1})
+	s := newFaulty(mem.New(), 1, faultRates{ReadLost: 1})
 	if _, err := s.Read(t.Context(), store.MaxRegister, "t/x"); !errors.Is(err,
 		store.ErrUnreachable) {
 		t.Error(err)
@@ -66,7 +65,7 @@ func TestFaults(t *testing.T) {
 func TestSeed(t *testing.T) {
 	run := func(seed uint64) (all []string) {
 		inner := mem.New()
-		s := faulty.New(inner, seed, faulty.Rates{Late: 0.3, Down: 0.05, Repeated: 0.1})
+		s := newFaulty(inner, seed, faultRates{Late: 0.3, Down: 0.05, Repeated: 0.1})
 		for range 200 {
 			now, err := s.Read(t.Context(), store.MaxRegister, "t/x")
 			if err == nil {
@@ -100,17 +99,17 @@ func (d *dying) Swap(ctx context.Context, key, old string, value []byte) (string
 func TestUnreachableIsNotMade(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		rates  faulty.Rates
+		rates  faultRates
 		writes int
 		want   error
 		end    string
 	}{
-		{"repeated", faulty.Rates{Repeated: 1}, 0, store.ErrUnreachable, ""},
-		{"twice, neither arrives", faulty.Rates{Twice: 1}, 0, store.ErrUnknown, ""},
-		{"twice, the first arrives", faulty.Rates{Twice: 1}, 1, store.ErrUnknown, "t/x"},
+		{"repeated", faultRates{Repeated: 1}, 0, store.ErrUnreachable, ""},
+		{"twice, neither arrives", faultRates{Twice: 1}, 0, store.ErrUnknown, ""},
+		{"twice, the first arrives", faultRates{Twice: 1}, 1, store.ErrUnknown, "t/x"},
 	} {
 		inner := &dying{Store: mem.New(), writes: c.writes}
-		s := faulty.New(inner, 1, c.rates)
+		s := newFaulty(inner, 1, c.rates)
 		if _, err := s.Swap(t.Context(), "t/x", "", []byte("value")); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
