@@ -6,12 +6,11 @@ import (
 
 	"reprise/test/harness"
 	"reprise/test/markers"
-	"reprise/test/realcli"
 )
 
 // An appServer is a client of a tool that is a server, and its server's processes that are counted.
 type appServer struct {
-	sdk     realcli.SDK
+	sdk     sdk
 	script  string
 	program string // on PATH, "" for the tool
 	args    []string
@@ -19,12 +18,12 @@ type appServer struct {
 }
 
 var appServers = map[string]appServer{
-	"codex app-server":  {sdk: realcli.CodexAppServer, script: "appserver.py", counted: 2},
-	"codex exec-server": {sdk: realcli.CodexTS, script: "execserver.mjs", counted: 1},
-	"gemini --acp": {sdk: realcli.GeminiACP, script: "acp.mjs", args: list("--acp"),
+	"codex app-server":  {sdk: codexAppServer, script: "appserver.py", counted: 2},
+	"codex exec-server": {sdk: codexTS, script: "execserver.mjs", counted: 1},
+	"gemini --acp": {sdk: geminiACP, script: "acp.mjs", args: list("--acp"),
 		counted: 2},
 	// a program of its own, without a shim
-	"vibe-acp": {sdk: realcli.VibeACP, script: "acp.mjs", program: "vibe-acp"},
+	"vibe-acp": {sdk: vibeACP, script: "acp.mjs", program: "vibe-acp"},
 }
 
 // A server and its client notice nothing of the shim, and status counts the server.

@@ -18,16 +18,16 @@ import (
 
 // An agent is an SDK and a script that asks it once.
 type agent struct {
-	sdk    realcli.SDK
+	sdk    sdk
 	script string
 }
 
 // The SDKs that speak stream-json with claude, and the versions of a year before.
 var (
-	agents = map[string]agent{"typescript": {realcli.AgentTS, "agent.mjs"},
-		"python": {realcli.AgentPython, "agent.py"}}
-	oldAgents = map[string]agent{"typescript": {realcli.OldAgentTS, "agent.mjs"},
-		"python": {realcli.OldAgentPython, "agent.py"}}
+	agents = map[string]agent{"typescript": {agentTS, "agent.mjs"},
+		"python": {agentPython, "agent.py"}}
+	oldAgents = map[string]agent{"typescript": {oldAgentTS, "agent.mjs"},
+		"python": {oldAgentPython, "agent.py"}}
 )
 
 // agentModes are the modes of agent.mjs and agent.py.
@@ -58,7 +58,7 @@ func eachMode(t *testing.T, agents map[string]agent) {
 func (a agent) play(t *testing.T, mode string) {
 	job := newSDKJob(t, a.sdk, a.script, markers.Options{})
 	job.env = []string{"REPRISE_TASK=job", "REPRISE_ROLE=coder"}
-	job.kills = a.sdk.Version == realcli.OldAgentPython.Version && mode != "string"
+	job.kills = a.sdk.version == oldAgentPython.version && mode != "string"
 	job.playRounds(t, func(round int) []string {
 		news := rounds[round]
 		if job.kills { // a session that began in a later round has that round's prompt as its first
@@ -71,7 +71,7 @@ func (a agent) play(t *testing.T, mode string) {
 // A caller of the Python SDK is resumed unchanged, and without a name, where the SDK was installed
 // as docs/how-to/agent-sdks.md says.
 func TestUnchangedPythonSDK(t *testing.T) {
-	job := newSDKJob(t, realcli.AgentPythonBuilt, "unchanged.py", markers.Options{})
+	job := newSDKJob(t, agentPythonBuilt, "unchanged.py", markers.Options{})
 	for round := range 2 {
 		job.compare(t, fmt.Sprint("round ", round+1),
 			basePrompt+strings.Join(rounds[:round+1], "\n\n"))
@@ -83,8 +83,8 @@ func TestUnchangedPythonSDK(t *testing.T) {
 
 // The same for codex's SDKs that run codex exec, without a name.
 func TestCodexSDKs(t *testing.T) {
-	each(t, map[string]agent{"typescript": {realcli.CodexTS, "codex.mjs"},
-		"python": {realcli.CodexPython, "codex.py"}},
+	each(t, map[string]agent{"typescript": {codexTS, "codex.mjs"},
+		"python": {codexPython, "codex.py"}},
 		func(t *testing.T, _ string, a agent) {
 			job := newSDKJob(t, a.sdk, a.script, markers.Options{})
 			job.playRounds(t, func(round int) []string {
@@ -142,19 +142,19 @@ type sdkJob struct {
 	kills bool
 }
 
-func newSDKJob(t *testing.T, sdk realcli.SDK, script string, model markers.Options) *sdkJob {
+func newSDKJob(t *testing.T, sdk sdk, script string, model markers.Options) *sdkJob {
 	t.Helper()
-	dir, err := realcli.InstallSDK(sdk)
+	dir, err := installSDK(sdk)
 	if errors.Is(err, realcli.ErrNoPython) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := &sdkJob{direct: newWorldWith(t, sdk.CLI, false, model),
-		shimmed: newWorldWith(t, sdk.CLI, true, model), sdk: dir}
+	job := &sdkJob{direct: newWorldWith(t, sdk.cli, false, model),
+		shimmed: newWorldWith(t, sdk.cli, true, model), sdk: dir}
 	job.program = filepath.Join(dir, "bin", "python")
-	if !sdk.Python {
+	if !sdk.python {
 		// of an SDK that needs a newer one
 		own := filepath.Join(dir, "node_modules", ".bin", "node")
 		node, err := exec.LookPath("node")
@@ -203,10 +203,10 @@ func (w *world) log() string { return w.run("shimctl", harness.Call{Args: []stri
 // The AI SDK's providers send a conversation whole each time, without a name: the answers in it
 // show which session it belongs to, and only the new turn is sent.
 func TestAISDK(t *testing.T) {
-	each(t, map[string]realcli.SDK{
-		"new": realcli.AISDK, "node 20": realcli.AISDKNode20, "old": realcli.OldAISDK,
-		"codex": realcli.AISDKCodex,
-	}, func(t *testing.T, _ string, sdk realcli.SDK) {
+	each(t, map[string]sdk{
+		"new": aiSDK, "node 20": aiSDKNode20, "old": oldAISDK,
+		"codex": aiSDKCodex,
+	}, func(t *testing.T, _ string, sdk sdk) {
 		job := newSDKJob(t, sdk, "aisdk.mjs", markers.Options{Reply: answerTurns})
 		turns := []string{basePrompt, "The test of the empty file still fails. Fix it.",
 			"Thank you. Now a comment at the end of the file is lost."}

@@ -8,10 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Build builds the player without the library for opencode's database, so that it starts fast.
-func Build(path string) error { return build(path, "CGO_ENABLED=0") }
-
-func build(path string, env ...string) error {
+// Build builds the player. With CGO_ENABLED=0 it starts faster, without opencode's database.
+func Build(path string, env ...string) error {
 	cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, "reprise/test/player/tool")
 	cmd.Env = append(os.Environ(), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -25,7 +23,7 @@ func build(path string, env ...string) error {
 // others' in an npm package.
 func Install(tools string) error {
 	program := filepath.Join(tools, "../player")
-	if err := errors.Join(os.MkdirAll(tools, 0o755), build(program)); err != nil {
+	if err := errors.Join(os.MkdirAll(tools, 0o755), Build(program)); err != nil {
 		return err
 	}
 	for name, d := range dialects {

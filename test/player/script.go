@@ -96,13 +96,6 @@ type Run struct {
 	turns   int    // of the session, this one included
 }
 
-// Managed reports whether the shim, not the caller, has chosen the session.
-func (r Run) Managed() bool {
-	return slices.ContainsFunc(r.Args, func(arg string) bool {
-		return arg == "--resume" || arg == "--session-id"
-	})
-}
-
 // Prepare makes the directories of scripts and records.
 func Prepare(dir string) error {
 	for _, name := range []string{"scripts", "runs", "locks"} {

@@ -18,7 +18,7 @@ var ErrNoPython = errors.New("no Python 3.12 or newer was found")
 // needs only Python and its pip. vibe 3.0.3 pins a certifi that some registries lack, so any
 // certifi is accepted. Old versions of vibe do not pin indirect requirements.
 func fillVenv(venv string, p Pin) error {
-	python, err := newVenv(venv, "--no-deps", p.Package+"=="+p.Version)
+	python, err := NewVenv(venv, "--no-deps", p.Package+"=="+p.Version)
 	if err != nil {
 		return err
 	}
@@ -41,8 +41,8 @@ func fillVenv(venv string, p Pin) error {
 	return pipInstall(python, "-r", list)
 }
 
-// newVenv creates a virtual environment with these packages, and returns its Python.
-func newVenv(venv string, packages ...string) (python string, err error) {
+// NewVenv creates a virtual environment with these packages, and returns its Python.
+func NewVenv(venv string, packages ...string) (python string, err error) {
 	if python, err = findPython(); err != nil {
 		return "", err
 	}

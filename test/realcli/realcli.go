@@ -91,7 +91,7 @@ func InstallIn(cache string, p Pin) (bin string, err error) {
 		if p.Python {
 			return fillVenv(dir, p)
 		}
-		return npmInstall(dir, append([]string{p.Package + "@" + p.Version}, p.With...)...)
+		return NpmInstall(dir, append([]string{p.Package + "@" + p.Version}, p.With...)...)
 	})
 	if err != nil {
 		return "", fmt.Errorf("install %s %s: %w", p.Package, p.Version, err)
@@ -107,7 +107,8 @@ func InstallIn(cache string, p Pin) (bin string, err error) {
 	return "", fmt.Errorf("install %s %s: it has no command %s", p.Package, p.Version, p.Tool)
 }
 
-func npmInstall(dir string, packages ...string) error {
+// NpmInstall installs packages of npm below a directory.
+func NpmInstall(dir string, packages ...string) error {
 	_, err := toolbox.Output("npm", slices.Concat(
 		[]string{"install", "--prefix", dir, "--no-audit", "--no-fund", "--loglevel=error"},
 		packages)...)
