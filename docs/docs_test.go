@@ -27,7 +27,8 @@ func TestVersionsAreTheTestedOnes(t *testing.T) {
 		}
 		pins = append(pins, pin)
 		for _, tried := range alike(tool.Differed) {
-			table += fmt.Sprintf("| %s | %s | %s |\n", tool.Name, strings.Join(tried.versions, ", "), tried.differed)
+			table += fmt.Sprintf("| %s | %s | %s |\n", tool.Name,
+				strings.Join(tried.versions, ", "), tried.differed)
 		}
 	}
 	for _, place := range []struct {
@@ -35,8 +36,10 @@ func TestVersionsAreTheTestedOnes(t *testing.T) {
 		list *regexp.Regexp
 		want string
 	}{
-		{"../README.md", regexp.MustCompile("(?m)`[^` ]+(?:@|==)[0-9.]+`.*$"), strings.Join(pins, ", ") + "."},
-		{"internals/testing.md", regexp.MustCompile(`(?m)^\| tool \| versions (?:.*\n\|)*.*\n`), table},
+		{"../README.md", regexp.MustCompile("(?m)`[^` ]+(?:@|==)[0-9.]+`.*$"),
+			strings.Join(pins, ", ") + "."},
+		{"internals/testing.md",
+			regexp.MustCompile(`(?m)^\| tool \| versions (?:.*\n\|)*.*\n`), table},
 	} {
 		text, err := os.ReadFile(place.page)
 		if err != nil {
@@ -62,11 +65,13 @@ type group struct {
 	differed string
 }
 
-// alike groups the versions of a tool in which something differed, each group where its first version stands.
+// alike groups the versions of a tool in which something differed, each group where its first
+// version stands.
 func alike(rows []tested.Result) (groups []group) {
 	for _, row := range rows {
 		var of []string
-		for _, part := range [][2]string{{"passed through: ", row.PassedThrough}, {"fresh: ", row.Fresh}, {"resume: ", row.Resumes}} {
+		for _, part := range [][2]string{{"passed through: ", row.PassedThrough},
+			{"fresh: ", row.Fresh}, {"resume: ", row.Resumes}} {
 			if part[1] != "" {
 				of = append(of, part[0]+part[1])
 			}
@@ -135,7 +140,8 @@ func TestLinks(t *testing.T) {
 func TestIndexLinksToEveryPage(t *testing.T) {
 	index := strings.Join(prose(t, "README.md"), "\n")
 	for _, page := range pages(t) {
-		if strings.Contains(page, "/") && !strings.HasPrefix(page, "../") && !strings.Contains(index, "]("+page+")") {
+		if strings.Contains(page, "/") && !strings.HasPrefix(page, "../") &&
+			!strings.Contains(index, "]("+page+")") {
 			t.Errorf("docs/README.md does not link to %s", page)
 		}
 	}
@@ -156,7 +162,8 @@ func TestMentionedPagesExist(t *testing.T) {
 			}
 			return nil
 		}
-		if sample := strings.HasSuffix(path, "/settings_test.go") || strings.HasSuffix(path, "/fingerprints_test.go"); sample || !isSource(path) {
+		if sample := strings.HasSuffix(path, "/settings_test.go") ||
+			strings.HasSuffix(path, "/fingerprints_test.go"); sample || !isSource(path) {
 			return nil
 		}
 		text, err := os.ReadFile(path)
@@ -194,7 +201,8 @@ var (
 	declaration = `(?m)^(?:func (?:\([^)]*\) )?|type |var |const |[a-z_].*[ *])%s\b`
 )
 
-// The maintainers' pages are true of the code: each file exists, and declares the function beside it.
+// The maintainers' pages are true of the code: each file exists, and declares the function beside
+// it.
 func TestCodeIsWhereThePagesSay(t *testing.T) {
 	for _, page := range pages(t) {
 		text := strings.Join(prose(t, page), "\n")
@@ -213,7 +221,8 @@ func TestCodeIsWhereThePagesSay(t *testing.T) {
 		if err != nil {
 			continue // said above
 		}
-		if declared := regexp.MustCompile(fmt.Sprintf(declaration, row[3])); !declared.Match(source) {
+		if declared := regexp.MustCompile(fmt.Sprintf(declaration,
+			row[3])); !declared.Match(source) {
 			t.Errorf("walk.md: %s declares no %s (%s)", row[2], row[3], row[1])
 		}
 	}
@@ -233,7 +242,8 @@ func TestNamedTestsExist(t *testing.T) {
 			return nil
 		}
 		text, err := os.ReadFile(path)
-		for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`).FindAllSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`).FindAllSubmatch(text,
+			-1) {
 			declared[string(m[1])] = true
 		}
 		return err
@@ -252,7 +262,8 @@ func TestNamedTestsExist(t *testing.T) {
 
 var unplain = regexp.MustCompile(`(?i)\b(folders?|can not|somebody|nobody|whoever|likewise|tells (?:of|whether))\b`)
 
-// The pages that users read first use the words of godoc and of the field: directory, cannot, another process, reports whether.
+// The pages that users read first use the words of godoc and of the field: directory, cannot,
+// another process, reports whether.
 func TestWords(t *testing.T) {
 	for _, page := range pages(t) {
 		if strings.HasPrefix(page, "explanation/") || strings.HasPrefix(page, "internals/") {
@@ -299,7 +310,8 @@ func TestDocsAreShort(t *testing.T) {
 func TestPagesForUsersAreShort(t *testing.T) {
 	words, most := 0, 18_000-8*150
 	for _, page := range pages(t) {
-		if strings.HasPrefix(page, "../") || strings.HasPrefix(page, "internals/") || page == "TOOL.md" {
+		if strings.HasPrefix(page, "../") || strings.HasPrefix(page, "internals/") ||
+			page == "TOOL.md" {
 			continue
 		}
 		text, err := os.ReadFile(page)
@@ -316,7 +328,8 @@ func TestPagesForUsersAreShort(t *testing.T) {
 	}
 }
 
-// The pages for maintainers stay short enough to be read too, each tool's at one sitting: recordings and tests say the rest.
+// The pages for maintainers stay short enough to be read too, each tool's at one sitting:
+// recordings and tests say the rest.
 func TestPagesForMaintainersAreShort(t *testing.T) {
 	words, most := 0, 10_300-8*400
 	for _, page := range pages(t) {
@@ -347,12 +360,14 @@ func TestToolsHavePages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools := regexp.MustCompile(`"reprise/rewrite/tool/(\w+)"`).FindAllStringSubmatch(string(list), -1)
+	tools := regexp.MustCompile(`"reprise/rewrite/tool/(\w+)"`).FindAllStringSubmatch(string(list),
+		-1)
 	if len(tools) < 8 {
 		t.Errorf("tool.go has only %d tools", len(tools))
 	}
 	for _, tool := range tools {
-		for _, page := range []string{"reference/" + tool[1] + ".md", "internals/" + tool[1] + ".md"} {
+		for _, page := range []string{"reference/" + tool[1] + ".md", "internals/" + tool[1] +
+			".md"} {
 			if _, err := os.Stat(page); err != nil {
 				t.Error(err)
 			}
@@ -362,7 +377,8 @@ func TestToolsHavePages(t *testing.T) {
 
 // isTools reports whether a page is one tool's own.
 func isTools(page string) bool {
-	_, err := os.Stat(filepath.Join("../rewrite/tool", strings.TrimSuffix(filepath.Base(page), ".md")))
+	_, err := os.Stat(filepath.Join("../rewrite/tool",
+		strings.TrimSuffix(filepath.Base(page), ".md")))
 	return err == nil
 }
 
@@ -389,7 +405,8 @@ func anchors(t *testing.T, file string) (names []string) {
 	t.Helper()
 	for _, line := range prose(t, file) {
 		if m := heading.FindStringSubmatch(line); m != nil {
-			names = append(names, strings.ReplaceAll(noSlug.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+			names = append(names,
+				strings.ReplaceAll(noSlug.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
 		}
 	}
 	return names

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// habits are the constructions that CONTRIBUTING.md bans or rations, each with ceilings for 1,000 words of
-// comments and of pages. A ceiling only sinks.
+// habits are the constructions that CONTRIBUTING.md bans or rations, each with ceilings for 1,000
+// words of comments and of pages. A ceiling only sinks.
 var habits = []struct {
 	name            string
 	pattern         *regexp.Regexp
@@ -25,7 +25,8 @@ var habits = []struct {
 		regexp.MustCompile(`\b[Ww]hat\b`),
 		0, 0.15,
 	},
-	{"of which, whose", regexp.MustCompile(`\b(?:(?:of|by|to|in|from|with) which|whose)\b`), 0, 0.04},
+	{"of which, whose", regexp.MustCompile(`\b(?:(?:of|by|to|in|from|with) which|whose)\b`),
+		0, 0.04},
 	{"one that, that of", regexp.MustCompile(`\b(?:[Oo]ne that|that of|those of)\b`), 0, 0},
 	{"its", regexp.MustCompile(`\b[Ii]ts\b`), 2.44, 1.62},
 	{"two its in a sentence", regexp.MustCompile(`\b[Ii]ts\b[^.:;!?|]*\b[Ii]ts\b`), 0, 0},
@@ -63,9 +64,11 @@ func TestNounsAreNamed(t *testing.T) {
 				}
 			}
 			each := float64(len(found)) * 1000 / float64(words)
-			t.Logf("%s: %s: %d, %.2f in 1,000 of %d words", text.name, habit.name, len(found), each, words)
+			t.Logf("%s: %s: %d, %.2f in 1,000 of %d words", text.name, habit.name, len(found), each,
+				words)
 			if each > text.ceiling(n) {
-				t.Errorf("%s: %s: %.2f in 1,000 words, want at most %.2f:\n%s", text.name, habit.name, each, text.ceiling(n), strings.Join(found, "\n"))
+				t.Errorf("%s: %s: %.2f in 1,000 words, want at most %.2f:\n%s", text.name,
+					habit.name, each, text.ceiling(n), strings.Join(found, "\n"))
 			}
 		}
 	}
@@ -91,13 +94,17 @@ func comments(t *testing.T) (all []paragraph) {
 			return nil
 		}
 		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(files, path, nil,
+			parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
 		for _, group := range file.Comments {
 			place := files.Position(group.Pos())
-			all = append(all, paragraph{fmt.Sprintf("%s:%d", strings.TrimPrefix(place.Filename, "../"), place.Line), strings.Join(strings.Fields(group.Text()), " ")})
+			all = append(all,
+				paragraph{fmt.Sprintf("%s:%d",
+					strings.TrimPrefix(place.Filename, "../"), place.Line),
+					strings.Join(strings.Fields(group.Text()), " ")})
 		}
 		return nil
 	})
@@ -110,7 +117,8 @@ func comments(t *testing.T) (all []paragraph) {
 // paragraphs returns the prose of all pages, without code.
 func paragraphs(t *testing.T) (all []paragraph) {
 	for _, page := range pages(t) {
-		for _, part := range strings.Split(code.ReplaceAllString(strings.Join(prose(t, page), "\n"), "`code`"), "\n\n") {
+		for _, part := range strings.Split(code.ReplaceAllString(strings.Join(prose(t, page), "\n"),
+			"`code`"), "\n\n") {
 			all = append(all, paragraph{page, strings.Join(strings.Fields(part), " ")})
 		}
 	}
@@ -125,7 +133,8 @@ func around(text string, at []int) string {
 
 // wide are the lines of Go above 100 columns, a tab being four, that each directory has at most. A
 // ceiling only sinks.
-var wide = map[string]int{"cmd": 126, "config": 2, "internal": 140, "rewrite": 130, "test": 160, "watch": 0}
+var wide = map[string]int{"cmd": 69, "config": 2, "docs": 2, "fleet": 7, "internal": 140,
+	"rewrite": 130, "scripts": 3, "shim": 92, "test": 160, "watch": 0}
 
 // Lines of Go are at most 100 columns wide; the exceptions are texts that cannot be broken.
 func TestLinesAreNarrow(t *testing.T) {

@@ -1,5 +1,6 @@
-// Package fleet is the book of a store that several machines share: it finds a call's chain there, takes the session,
-// and gives it back with its files. The ledger says how a chain works and decides on calls.
+// Package fleet is the book of a store that several machines share: it finds a call's chain there,
+// takes the session, and gives it back with its files. The ledger says how a chain works and
+// decides on calls.
 //
 // It knows the ledger's chains as values, and the record of a call that was lent out (ledger.Loan).
 // The ledger knows nothing of the store. The store gets no text of prompts or answers.
@@ -26,8 +27,9 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Book is the ledger.Book of a store that several machines share. Each chain has a separate register: the register of
-// a named task is found by the tool and role, an unnamed one by how the prompts begin.
+// A Book is the ledger.Book of a store that several machines share. Each chain has a separate
+// register: the register of a named task is found by the tool and role, an unnamed one by how the
+// prompts begin.
 //
 // Taking a session is a swap of the register; of several from one version one succeeds. Only the
 // call that holds the session makes it live again, with another bundle. Times only end waiting.
@@ -42,7 +44,8 @@ type Book struct {
 	Place     string                 // a digest that tells the call's directory from all others
 	HasTree   func(tree string) bool // see ledger.RemoteOptions
 	Timeout   time.Duration          // to load and take, and again if another call was faster
-	Upload    time.Duration          // for bringing or keeping a bundle, with the entries that belong to it
+	// for bringing or keeping a bundle, with the entries that belong to it
+	Upload time.Duration
 }
 
 var _ ledger.Book = (*Book)(nil)
@@ -64,12 +67,14 @@ func (b *Book) Here() *ledger.Ledger { return b.Local }
 
 // A reading is the registers that a call depends on.
 type reading struct {
-	registers []*register       // without damaged ones; chains and sessions of facts have their numbers from these
+	// without damaged ones; chains and sessions of facts have their numbers from these
+	registers []*register
 	versions  map[string]string // of all registers, by their IDs
 	until     time.Time         // when the call must have taken the session
 }
 
-// find returns the register of a session of the facts, and the session's number in it; nil for none.
+// find returns the register of a session of the facts, and the session's number in it; nil for
+// none.
 func (r *reading) find(id int64) (*register, int64) {
 	for _, one := range r.registers {
 		count := int64(len(one.Sessions))
@@ -82,7 +87,8 @@ func (r *reading) find(id int64) (*register, int64) {
 }
 
 // read reads the registers that a call depends on. more reports that there are others.
-func (b *Book) read(ctx context.Context, c *ledger.Call) (r *reading, damaged, more bool, err error) {
+func (b *Book) read(ctx context.Context,
+	c *ledger.Call) (r *reading, damaged, more bool, err error) {
 	name := b.name(c)
 	var stored []store.Register
 	if name.Kind == store.Opening || c.DerivedRole() {
@@ -193,9 +199,11 @@ func (b *Book) lacks(c *ledger.Call, chains []decide.ChainFacts) bool {
 // Identity implements ledger.Remote.
 func (b *Book) Identity(c *ledger.Call) ledger.Identity {
 	n := b.name(c)
-	digest := b.Digests.Digester()("identity of " + strings.Join(append(slices.Clone(n.Of), n.ID), "\x00"))
+	digest := b.Digests.Digester()("identity of " +
+		strings.Join(append(slices.Clone(n.Of), n.ID), "\x00"))
 	return ledger.Identity{
-		Name: hex.EncodeToString(digest[:6]), Project: b.Project, Directory: c.Cwd, Home: c.Home, Scope: c.Scope,
+		Name: hex.EncodeToString(digest[:6]), Project: b.Project, Directory: c.Cwd, Home: c.Home,
+		Scope: c.Scope,
 	}
 }
 
@@ -206,14 +214,16 @@ func (b *Book) name(c *ledger.Call) store.Name {
 		return store.Name{Kind: store.Task, Of: taskName(b.Project, c.Cwd, c.Task), ID: id}
 	}
 	return store.Name{Kind: store.Opening,
-		Of: []string{b.Project, c.Tool, c.Cwd, c.Home, c.Scope, c.Role, hex.EncodeToString(c.FirstLine())}}
+		Of: []string{b.Project, c.Tool, c.Cwd, c.Home, c.Scope, c.Role,
+			hex.EncodeToString(c.FirstLine())}}
 }
 
 func taskName(project, cwd, task string) []string { return []string{project, cwd, task} }
 
 // share returns the fixed number from 0 to 1 of a chain, equal on all machines.
 func (b *Book) share(name store.Name, c *ledger.Call) float64 {
-	d := b.Digests.Digester()("share of " + strings.Join(append(slices.Clone(name.Of), name.ID, c.Tool, c.Role), "\x00"))
+	d := b.Digests.Digester()("share of " +
+		strings.Join(append(slices.Clone(name.Of), name.ID, c.Tool, c.Role), "\x00"))
 	return float64(uint32(d[0])<<24|uint32(d[1])<<16|uint32(d[2])<<8|uint32(d[3])) / (math.MaxUint32 + 1)
 }
 
@@ -241,8 +251,8 @@ func (b *Book) Take(of *ledger.Reading, d decide.Decision, c *ledger.Call) (*led
 	return t, err
 }
 
-// takeOn carries out the decision on a register that was read, and completes the hold. It returns the register and the
-// call's session.
+// takeOn carries out the decision on a register that was read, and completes the hold. It returns
+// the register and the call's session.
 func (b *Book) takeOn(read *reading, h *hold) (r *register, own ledger.Session) {
 	c, d := h.call, h.decision
 	var from int64
@@ -270,7 +280,8 @@ func (b *Book) takeOn(read *reading, h *hold) (r *register, own ledger.Session) 
 	return r, own
 }
 
-// of returns the register with a chain's number in the facts, or else of the call's name; nil for none.
+// of returns the register with a chain's number in the facts, or else of the call's name; nil for
+// none.
 func (r *reading) of(c *ledger.Call, chain int64) *register {
 	if chain != 0 {
 		return r.registers[chain-1]
@@ -296,7 +307,8 @@ func (b *Book) Restore(
 		return fmt.Errorf("%w: %w", reason.StoreUnavailable, err)
 	}
 	bundle := store.Bundle{Name: h.from.Bundle, Digest: h.from.BundleDigest}
-	switch err := b.Bundles.Load(ctx, bundle, h.call.Home, paths(h.from.NativeID, h.from.File), known); {
+	switch err := b.Bundles.Load(ctx, bundle, h.call.Home,
+		paths(h.from.NativeID, h.from.File), known); {
 	case err == nil:
 		return nil
 	case errors.Is(err, store.ErrChanged):

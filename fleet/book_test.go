@@ -37,17 +37,21 @@ func (f *fakeStore) Read(_ context.Context, name store.Name) (store.Register, er
 	return r, f.fail
 }
 
-func (f *fakeStore) List(_ context.Context, opening store.Name, limit int) (list []store.Register, more bool, err error) {
+func (f *fakeStore) List(_ context.Context,
+	opening store.Name, limit int) (list []store.Register, more bool, err error) {
 	for _, r := range f.registers {
 		if r.Name.Kind == opening.Kind && slices.Equal(r.Name.Of, opening.Of) {
 			list = append(list, r)
 		}
 	}
-	slices.SortFunc(list, func(a, b store.Register) int { return strings.Compare(a.Name.ID, b.Name.ID) })
+	slices.SortFunc(list, func(a, b store.Register) int {
+		return strings.Compare(a.Name.ID, b.Name.ID)
+	})
 	return list[:min(limit, len(list))], len(list) > limit, f.fail
 }
 
-func (f *fakeStore) Swap(_ context.Context, name store.Name, old string, value []byte) (string, error) {
+func (f *fakeStore) Swap(_ context.Context, name store.Name,
+	old string, value []byte) (string, error) {
 	if before := f.before; before != nil {
 		f.before = nil
 		before()
@@ -60,13 +64,15 @@ func (f *fakeStore) Swap(_ context.Context, name store.Name, old string, value [
 	}
 	f.writes++
 	version := fmt.Sprint("v", f.writes)
-	f.registers[fmt.Sprint(name)] = store.Register{Name: name, Value: bytes.Clone(value), Version: version}
+	f.registers[fmt.Sprint(name)] = store.Register{Name: name, Value: bytes.Clone(value),
+		Version: version}
 	return version, nil
 }
 
 func (f *fakeStore) Save(_ context.Context, root string, paths []string) (store.Bundle, error) {
 	f.writes++
-	b := store.Bundle{Name: fmt.Sprint("b", f.writes), Digest: fmt.Sprint("digest of ", root, paths)}
+	b := store.Bundle{Name: fmt.Sprint("b", f.writes),
+		Digest: fmt.Sprint("digest of ", root, paths)}
 	f.bundles[b.Name] = b.Digest
 	return b, f.fail
 }
@@ -87,7 +93,9 @@ func (f *fakeStore) Drop(_ context.Context, names ...string) error {
 
 // machine returns the book of a new machine.
 func (f *fakeStore) machine(t *testing.T, host string) *Book {
-	return &Book{Local: newLedger(t), Registers: f, Bundles: f, Digests: bytes.Repeat([]byte{7}, 32), Project: "org/repo", Host: host, Place: "directory of " + host,
+	return &Book{Local: newLedger(t), Registers: f, Bundles: f,
+		Digests: bytes.Repeat([]byte{7}, 32), Project: "org/repo", Host: host,
+		Place:   "directory of " + host,
 		Timeout: time.Minute, Upload: time.Minute}
 }
 
@@ -110,8 +118,10 @@ func endShared(t *testing.T, s *Book, ticket *ledger.Ticket, id, answer string, 
 	}
 }
 
-// wantResume checks that a call resumes a session, "" for none, and that the session can be brought here.
-func wantResume(t *testing.T, s *Book, c *ledger.Call, id string) (decide.Decision, *ledger.Ticket) {
+// wantResume checks that a call resumes a session, "" for none, and that the session can be brought
+// here.
+func wantResume(t *testing.T, s *Book,
+	c *ledger.Call, id string) (decide.Decision, *ledger.Ticket) {
 	t.Helper()
 	d, ticket, err := ledger.Begin(s, c)
 	if err != nil {
@@ -121,7 +131,9 @@ func wantResume(t *testing.T, s *Book, c *ledger.Call, id string) (decide.Decisi
 		t.Fatalf("on %s: %s (%s) of %q, want %q", s.Host, d.Mode, d.Reason, d.NativeID, id)
 	}
 	if id != "" {
-		if err := s.Restore(t.Context(), ticket, func(id, file string) []string { return []string{id, file} }); err != nil {
+		if err := s.Restore(t.Context(), ticket, func(id, file string) []string {
+			return []string{id, file}
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -172,7 +184,8 @@ func TestSessionsTravel(t *testing.T) {
 				if ticket.Totals != "" {
 					t.Errorf("totals %q", ticket.Totals)
 				}
-				endShared(t, c, ticket, map[bool]string{false: firstID, true: thirdID}[copies], "All green.", 6000)
+				endShared(t, c, ticket, map[bool]string{false: firstID, true: thirdID}[copies],
+					"All green.", 6000)
 				if len(f.registers) != 1 || len(f.bundles) != 1 {
 					t.Errorf("%d registers, %d bundles", len(f.registers), len(f.bundles))
 				}
@@ -182,7 +195,9 @@ func TestSessionsTravel(t *testing.T) {
 						t.Fatal(err)
 					}
 					newest := r.Sessions[len(r.Sessions)-1]
-					if newest.Host != "c" || newest.Holder != "" || newest.Bundle == "" || newest.State != decide.Live || newest.LastUsed != 6000 || r.Chain.Newest != int64(len(r.Sessions)) {
+					if newest.Host != "c" || newest.Holder != "" || newest.Bundle == "" ||
+						newest.State != decide.Live || newest.LastUsed != 6000 ||
+						r.Chain.Newest != int64(len(r.Sessions)) {
 						t.Errorf("%+v", newest)
 					}
 				}
@@ -259,8 +274,8 @@ func (busyStore) Swap(context.Context, store.Name, string, []byte) (string, erro
 	return "", store.ErrMoved
 }
 
-// A call that cannot take a session of the store is recorded here, in a chain of its own: the store's chains have
-// other numbers.
+// A call that cannot take a session of the store is recorded here, in a chain of its own: the
+// store's chains have other numbers.
 func TestOthersAreFaster(t *testing.T) {
 	f := newFakeStore()
 	a := f.machine(t, "a")
@@ -273,7 +288,8 @@ func TestOthersAreFaster(t *testing.T) {
 		var other *ledger.Ticket
 		if unrelated {
 			var err error
-			if _, other, err = ledger.Begin(b.Local, testCall(fmt.Sprintf(base, 7), b.Local.Key(), 2500)); err != nil {
+			if _, other, err = ledger.Begin(b.Local,
+				testCall(fmt.Sprintf(base, 7), b.Local.Key(), 2500)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -350,13 +366,15 @@ func TestSessionsAreNotResumedFromHere(t *testing.T) {
 		prompt := fmt.Sprintf(base, i)
 		_, ticket := wantResume(t, a, sharedCall(a, task, prompt, 1000), "")
 		endShared(t, a, ticket, nth(i+1), "Done with the parser.", 2000)
-		c := sharedCall(a, task, prompt+"\n\n## Rejection\n\nYour change fails a test: done with the parser.", 3000)
+		c := sharedCall(a, task,
+			prompt+"\n\n## Rejection\n\nYour change fails a test: done with the parser.", 3000)
 		if d, _, err := ledger.Begin(a.Local, c); err != nil || d.Mode.Continues() {
 			t.Errorf("%q: %s (%s), %v", task, d.Mode, d.Reason, err)
 		}
 	}
 	f.fail = store.ErrUnreachable
-	if _, _, err := ledger.Begin(a, sharedCall(a, "task", "x", 4000)); !errors.Is(err, store.ErrUnreachable) {
+	if _, _, err := ledger.Begin(a,
+		sharedCall(a, "task", "x", 4000)); !errors.Is(err, store.ErrUnreachable) {
 		t.Errorf("without the store: %v", err)
 	}
 }
@@ -389,7 +407,8 @@ func TestBundleThatIsMissing(t *testing.T) {
 	if err := a.Finish(ticket, o); err != nil {
 		t.Fatal(err)
 	}
-	if d, _, err := ledger.Begin(b, sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil || d.Reason != reason.SessionGone {
+	if d, _, err := ledger.Begin(b, sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil ||
+		d.Reason != reason.SessionGone {
 		t.Errorf("%s (%s), %v", d.Mode, d.Reason, err)
 	}
 }
@@ -433,7 +452,8 @@ func TestUnfinished(t *testing.T) {
 	if bytes.Contains(text, []byte("secret")) || bytes.Contains(text, []byte("coder")) {
 		t.Errorf("the text of a prompt or an answer is in %s", text)
 	}
-	if d, _, err := ledger.Preview(b, sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil || d.Reason != reason.Leased {
+	if d, _, err := ledger.Preview(b,
+		sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil || d.Reason != reason.Leased {
 		t.Errorf("before it is done: %s (%s), %v", d.Mode, d.Reason, err)
 	}
 	for _, want := range []error{nil, errFenced} {

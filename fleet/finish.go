@@ -16,8 +16,8 @@ import (
 	"reprise/ledger/decide"
 )
 
-// An Unfinished is the work that a call leaves in the store once it has ended. It contains no text of
-// prompts or answers.
+// An Unfinished is the work that a call leaves in the store once it has ended. It contains no text
+// of prompts or answers.
 type Unfinished struct {
 	Register store.Register // as the call has last written it
 	Holder   string
@@ -65,9 +65,10 @@ func (b *Book) FinishWithin(
 	return nil, errors.Join(err, failed)
 }
 
-// finishHere finishes the call on this machine only and returns the work that is left, which another
-// process can complete; nil if nothing is.
-func (b *Book) finishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) (*Unfinished, error) {
+// finishHere finishes the call on this machine only and returns the work that is left, which
+// another process can complete; nil if nothing is.
+func (b *Book) finishHere(t *ledger.Ticket,
+	o *ledger.Outcome, later ...ledger.Turn) (*Unfinished, error) {
 	err := b.Local.Finish(t, o, later...)
 	h := holdOf(t)
 	if h == nil || t.Session == 0 { // or a refusal could not be recorded here
@@ -78,7 +79,8 @@ func (b *Book) finishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.T
 		last = &later[n-1].Outcome
 	}
 	h.mu.Lock()
-	u := &Unfinished{Register: h.register, Holder: h.holder, Over: h.over, Home: h.call.Home, Place: b.Place,
+	u := &Unfinished{Register: h.register, Holder: h.holder, Over: h.over, Home: h.call.Home,
+		Place:  b.Place,
 		Result: b.Local.Ending(t, o, later), When: h.call.Now}
 	h.mu.Unlock()
 	if state, _ := last.State(); state == decide.Live && last.Seen.Refusal == "" {
@@ -91,17 +93,20 @@ func (b *Book) finishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.T
 	return u, err
 }
 
-// errUnfinished reports that the time was over before the work was done. Another process can go on with it.
+// errUnfinished reports that the time was over before the work was done. Another process can go on
+// with it.
 var errUnfinished = errors.New("the time is over")
 
-// isOver reports whether the time for a store is over. The helper gives a request up somewhat before.
+// isOver reports whether the time for a store is over. The helper gives a request up somewhat
+// before.
 func (b *Book) isOver(ctx context.Context) bool {
 	until, limited := ctx.Deadline()
 	return ctx.Err() != nil || limited && time.Until(until) < b.Upload/10
 }
 
-// complete puts the session of a call that has ended into the store, and gives it back. It fails with errUnfinished if
-// the context ends before. A second complete of work that is done finds nothing to do.
+// complete puts the session of a call that has ended into the store, and gives it back. It fails
+// with errUnfinished if the context ends before. A second complete of work that is done finds
+// nothing to do.
 func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 	var failed error
 	if len(u.Paths) > 0 && u.Bundle.Name == "" {
@@ -123,7 +128,8 @@ func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 		h.over = append(h.over, u.Bundle.Name)
 	}
 	err = errors.Join(failed, err)
-	if len(h.over) > 0 && (err == nil || errors.Is(err, errFenced)) { // else the register might name them still
+	// else the register might name them still
+	if len(h.over) > 0 && (err == nil || errors.Is(err, errFenced)) {
 		_ = b.Bundles.Drop(ctx, h.over...) // the store's own rules remove the rest
 	}
 	return err
@@ -143,8 +149,8 @@ func (b *Book) finishHeld(ctx context.Context, h *hold, u *Unfinished) error {
 	})
 }
 
-// release ends the call's hold: the session has a new bundle, or none, and the source of a copy can be
-// resumed again only if the copy came to nothing.
+// release ends the call's hold: the session has a new bundle, or none, and the source of a copy can
+// be resumed again only if the copy came to nothing.
 func (b *Book) release(r *register, number, source int64, u *Unfinished) {
 	own := &r.Sessions[number-1]
 	own.Holder, own.HeldUntil, own.Host, own.Place = "", 0, b.Host, u.Place

@@ -24,9 +24,10 @@ type hold struct {
 	over     []string       // bundles that no session of the register has any more
 	call     *ledger.Call
 	decision decide.Decision
-	from     session     // that the call resumes, as it was
-	lost     atomic.Bool // another call has it now, or that is not known: there is nothing to record in the store
-	mu       sync.Mutex  // guards the fields that edit changes
+	from     session // that the call resumes, as it was
+	// another call has it now, or that is not known: there is nothing to record in the store
+	lost atomic.Bool
+	mu   sync.Mutex // guards the fields that edit changes
 }
 
 // holdOf returns a call's hold in a store, nil if it has none, or not any more.
@@ -43,8 +44,8 @@ var errFenced = errors.New("another call has replaced the session in the store")
 // maxEdits bounds how often a change is tried while others change the register.
 const maxEdits = 32
 
-// edit changes a register, again if others change it at the same time, and returns the bundles that no session has any
-// more. It fails with errFenced if the register is gone or damaged.
+// edit changes a register, again if others change it at the same time, and returns the bundles that
+// no session has any more. It fails with errFenced if the register is gone or damaged.
 func edit(ctx context.Context, registers store.Registers, at *store.Register, now decide.Millis,
 	change func(*register) error,
 ) (over []string, err error) {
@@ -82,7 +83,8 @@ func edit(ctx context.Context, registers store.Registers, at *store.Register, no
 }
 
 // edit changes the register of a call's hold. It fails with errFenced if the hold is lost.
-func (b *Book) edit(ctx context.Context, h *hold, now decide.Millis, change func(*register) error) error {
+func (b *Book) edit(ctx context.Context, h *hold, now decide.Millis,
+	change func(*register) error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	over, err := edit(ctx, b.Registers, &h.register, now, func(r *register) error {

@@ -15,8 +15,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// The session of a call that was made without the store is later than the store's, which is then not resumed. The next
-// call of the store goes on with the new one.
+// The session of a call that was made without the store is later than the store's, which is then
+// not resumed. The next call of the store goes on with the new one.
 func TestACallWithoutTheStoreEndsItsSessions(t *testing.T) {
 	f := newFakeStore()
 	a, b := f.machine(t, "a"), f.machine(t, "b")
@@ -42,7 +42,8 @@ func TestACallWithoutTheStoreEndsItsSessions(t *testing.T) {
 	_, _ = wantResume(t, a, sharedCall(a, "task", "Go on here.", 9000), thirdID)
 }
 
-// A session that cannot be brought here is replaced: it is no other end of its job. The new one is known here as the store's.
+// A session that cannot be brought here is replaced: it is no other end of its job. The new one is
+// known here as the store's.
 func TestABundleThatIsRefusedIsReplaced(t *testing.T) {
 	for _, copies := range []bool{false, true} {
 		f := newFakeStore()
@@ -84,7 +85,8 @@ func TestResetsOfTheFirstTurnReachTheStore(t *testing.T) {
 	if err := a.Finish(ticket, rejected, ledger.Turn{Started: 4100, Outcome: *later}); err != nil {
 		t.Fatal(err)
 	}
-	if d, _ := wantResume(t, a, call("coder", "Go on.", 5000), ""); d.Reason != reason.ContextReset {
+	if d, _ := wantResume(t, a,
+		call("coder", "Go on.", 5000), ""); d.Reason != reason.ContextReset {
 		t.Errorf("%s", d.Reason)
 	}
 }
@@ -93,14 +95,17 @@ func TestResetsOfTheFirstTurnReachTheStore(t *testing.T) {
 func TestAChainsOwnMissesAreKnownInAStore(t *testing.T) {
 	f := newFakeStore()
 	a := f.machine(t, "a")
-	for i, want := range []reason.Code{reason.FirstCall, reason.Unrelated, reason.Unrelated, reason.Dearer} {
+	for i, want := range []reason.Code{reason.FirstCall, reason.Unrelated,
+		reason.Unrelated, reason.Dearer} {
 		now := decide.Millis(1000 + i*600_000)
 		d, ticket, err := ledger.Begin(a, sharedCall(a, "task", fmt.Sprintf(base, i), now))
 		if err != nil || d.Reason != want {
 			t.Fatalf("call %d: %s (%s), want %s: %v", i+1, d.Mode, d.Reason, want, err)
 		}
 		if d.Mode.Continues() {
-			if err := a.Restore(t.Context(), ticket, func(id, file string) []string { return []string{id, file} }); err != nil {
+			if err := a.Restore(t.Context(), ticket, func(id, file string) []string {
+				return []string{id, file}
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -141,7 +146,8 @@ func (s *deadlineStore) Read(ctx context.Context, name store.Name) (store.Regist
 	return s.fakeStore.Read(ctx, name)
 }
 
-func (s *deadlineStore) Swap(ctx context.Context, name store.Name, old string, value []byte) (string, error) {
+func (s *deadlineStore) Swap(ctx context.Context, name store.Name,
+	old string, value []byte) (string, error) {
 	s.swap, _ = ctx.Deadline()
 	return s.fakeStore.Swap(ctx, name, old, value)
 }
@@ -159,7 +165,8 @@ func TestReadingAndTakingShareALimit(t *testing.T) {
 
 // A directory's name that is not UTF-8 stays another one than its like.
 func TestUnfinishedWorkIsOfTheSameNames(t *testing.T) {
-	u := &Unfinished{Register: store.Register{Name: store.Name{Kind: store.Task, Of: []string{"org/repo", "/work\xff", "task"}}}, Paths: []string{"session\xff"}}
+	u := &Unfinished{Register: store.Register{Name: store.Name{Kind: store.Task,
+		Of: []string{"org/repo", "/work\xff", "task"}}}, Paths: []string{"session\xff"}}
 	if got, err := DecodeUnfinished(u.Encode()); err != nil || !reflect.DeepEqual(got, u) {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -21,8 +21,10 @@ type KeptStore interface {
 	Drop(ctx context.Context, names ...string) error
 }
 
-// Reset implements ledger.Remote. A damaged register has no session: the next call is fresh and replaces it.
-func (b *Book) Reset(ctx context.Context, c ledger.ChainName, now decide.Millis) (all ledger.StoreChanges, err error) {
+// Reset implements ledger.Remote. A damaged register has no session: the next call is fresh and
+// replaces it.
+func (b *Book) Reset(ctx context.Context,
+	c ledger.ChainName, now decide.Millis) (all ledger.StoreChanges, err error) {
 	registers, err := b.find(ctx, c)
 	for i := range registers {
 		var ended int64
@@ -42,7 +44,8 @@ func (b *Book) Reset(ctx context.Context, c ledger.ChainName, now decide.Millis)
 		if err != nil && !errors.Is(err, errFenced) {
 			return all, err
 		}
-		all.Chains, all.Sessions, all.Bundles = all.Chains+1, all.Sessions+ended, all.Bundles+int64(len(over))
+		all.Chains, all.Sessions, all.Bundles = all.Chains+1, all.Sessions+ended,
+			all.Bundles+int64(len(over))
 	}
 	return all, err
 }
@@ -59,7 +62,8 @@ func (b *Book) Forget(
 				return all, ledger.ErrInUse
 			}
 			names = r.bundles()
-			all.Sessions, all.Bundles = all.Sessions+int64(len(r.Sessions)), all.Bundles+int64(len(names))
+			all.Sessions, all.Bundles = all.Sessions+int64(len(r.Sessions)),
+				all.Bundles+int64(len(names))
 		}
 		all.Chains++
 		if dry {
@@ -79,8 +83,8 @@ func (b *Book) Forget(
 	return all, err
 }
 
-// find returns the registers of the chain: a task's are found by the name, others by their content. Those that a newer
-// reprise has written are left out.
+// find returns the registers of the chain: a task's are found by the name, others by their content.
+// Those that a newer reprise has written are left out.
 func (b *Book) find(ctx context.Context, c ledger.ChainName) (found []store.Register, err error) {
 	if c.Task == "" {
 		found, err = b.Kept.Registers(ctx, store.Opening)
@@ -90,7 +94,8 @@ func (b *Book) find(ctx context.Context, c ledger.ChainName) (found []store.Regi
 	}
 	return slices.DeleteFunc(found, func(at store.Register) bool {
 		r, err := decode(at)
-		return errors.Is(err, store.ErrNewer) || err == nil && !r.isOf(c) || err != nil && c.Task == ""
+		return errors.Is(err, store.ErrNewer) || err == nil && !r.isOf(c) ||
+			err != nil && c.Task == ""
 	}), err
 }
 
@@ -98,5 +103,7 @@ func (r *register) isOf(c ledger.ChainName) bool {
 	if r.name.Kind == store.Task {
 		return c.Tool == r.Chain.Tool && c.Role == r.Chain.Role
 	}
-	return slices.ContainsFunc(r.Sessions, func(s session) bool { return slices.Contains(c.NativeIDs, s.NativeID) })
+	return slices.ContainsFunc(r.Sessions, func(s session) bool {
+		return slices.Contains(c.NativeIDs, s.NativeID)
+	})
 }

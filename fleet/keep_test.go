@@ -57,18 +57,21 @@ func TestResetInStore(t *testing.T) {
 			a, b := f.machine(t, "a"), f.machine(t, "b")
 			prompt := fmt.Sprintf(base, 1)
 			runShared(t, a, sharedCall(a, task, prompt, 1000), "", firstID)
-			name := ledger.ChainName{Tool: "claude", Cwd: sharedCall(a, task, prompt, 0).Cwd, Task: task, NativeIDs: []string{firstID}}
+			name := ledger.ChainName{Tool: "claude", Cwd: sharedCall(a, task, prompt, 0).Cwd,
+				Task: task, NativeIDs: []string{firstID}}
 			other := name
 			other.NativeIDs = []string{secondID}
 			k := f.keeper()
 			elsewhere := &Book{Kept: k.Kept, Project: "org/other"}
-			if kept, err := elsewhere.Reset(t.Context(), other, 3000); kept != (ledger.StoreChanges{}) || err != nil {
+			if kept, err := elsewhere.Reset(t.Context(),
+				other, 3000); kept != (ledger.StoreChanges{}) || err != nil {
 				t.Errorf("another chain: %+v, %v", kept, err)
 			}
 			f.before = func() { // another run of the chain ends at the same time
 				runShared(t, b, sharedCall(b, task, prompt+rejected, 3000), firstID, firstID)
 			}
-			if kept, err := k.Reset(t.Context(), name, 3000); kept.Chains != 1 || kept.Sessions != 1 || err != nil {
+			if kept, err := k.Reset(t.Context(), name, 3000); kept.Chains != 1 ||
+				kept.Sessions != 1 || err != nil {
 				t.Errorf("%+v, %v", kept, err)
 			}
 			wantResume(t, b, sharedCall(b, task, prompt+rejected+rejected, 5000), "")
@@ -97,15 +100,21 @@ func TestForgetInStore(t *testing.T) {
 		t.Errorf("a chain in use: %v", err)
 	}
 	endShared(t, a, running, firstID, "Done.", 6000)
-	if kept, err := k.Forget(t.Context(), author, 5000, true); kept != (ledger.StoreChanges{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil || len(f.bundles) != 2 {
+	if kept, err := k.Forget(t.Context(), author,
+		5000, true); kept != (ledger.StoreChanges{Chains: 1, Sessions: 1, Bundles: 1}) ||
+		err != nil || len(f.bundles) != 2 {
 		t.Errorf("dry: %+v, %v, %v", kept, err, f.bundles)
 	}
-	if kept, err := k.Forget(t.Context(), author, 5000, false); kept != (ledger.StoreChanges{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil {
+	if kept, err := k.Forget(t.Context(), author,
+		5000, false); kept != (ledger.StoreChanges{Chains: 1, Sessions: 1, Bundles: 1}) ||
+		err != nil {
 		t.Errorf("%+v, %v", kept, err)
 	}
 	wantNative(t, k, secondID)
 	author.Role = "reviewer"
-	if kept, err := k.Forget(t.Context(), author, 5000, false); kept != (ledger.StoreChanges{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil || len(f.registers)+len(f.bundles) != 0 {
+	if kept, err := k.Forget(t.Context(), author,
+		5000, false); kept != (ledger.StoreChanges{Chains: 1, Sessions: 1, Bundles: 1}) ||
+		err != nil || len(f.registers)+len(f.bundles) != 0 {
 		t.Errorf("%+v, %v, %v %v", kept, err, f.registers, f.bundles)
 	}
 }
@@ -120,11 +129,13 @@ func TestDamagedInStore(t *testing.T) {
 	r.Damaged, r.Value = true, nil
 	f.registers[key] = r
 	name, k := ledger.ChainName{Task: "task", Tool: "claude", Cwd: c.Cwd}, f.keeper()
-	if kept, err := k.Reset(t.Context(), name, 3000); err != nil || kept.Chains != 1 || len(f.registers) != 1 {
+	if kept, err := k.Reset(t.Context(), name, 3000); err != nil || kept.Chains != 1 ||
+		len(f.registers) != 1 {
 		t.Errorf("reset: %+v, %v", kept, err)
 	}
 	for _, dry := range []bool{true, false} {
-		if kept, err := k.Forget(t.Context(), name, 5000, dry); err != nil || kept.Chains != 1 || (len(f.registers) == 1) != dry {
+		if kept, err := k.Forget(t.Context(), name, 5000, dry); err != nil || kept.Chains != 1 ||
+			(len(f.registers) == 1) != dry {
 			t.Errorf("forget, dry %v: %+v, %v, %d registers", dry, kept, err, len(f.registers))
 		}
 	}

@@ -22,13 +22,15 @@ func Open(o ledger.RemoteOptions) (ledger.Remote, error) {
 			return nil, fmt.Errorf("hide the store's key: %w", err)
 		}
 	}
-	config := wire.Config{URL: o.URL, Key: o.Key, KeyFile: o.KeyFile, Timeout: o.Timeout, UploadTimeout: o.Upload}
+	config := wire.Config{URL: o.URL, Key: o.Key, KeyFile: o.KeyFile, Timeout: o.Timeout,
+		UploadTimeout: o.Upload}
 	client, err := wire.Start(o.Helper, o.Environ, config)
 	if err != nil {
 		return nil, err
 	}
 	return &remote{&Book{
-		Local: o.Local, Registers: client, Bundles: client, Kept: client, Project: o.Project, Host: o.Host, Place: o.Place,
+		Local: o.Local, Registers: client, Bundles: client, Kept: client, Project: o.Project,
+		Host: o.Host, Place: o.Place,
 		HasTree: o.HasTree, Timeout: o.Timeout, Upload: o.Upload,
 	}, client}, nil
 }

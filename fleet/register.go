@@ -10,15 +10,17 @@ import (
 	"reprise/ledger/decide"
 )
 
-// registerVersion is the version of a register's content. It is no version of the ledger. It is raised only if a
-// reader of the version before would decide wrongly: such a reader does not use the register at all.
+// registerVersion is the version of a register's content. It is no version of the ledger. It is
+// raised only if a reader of the version before would decide wrongly: such a reader does not use
+// the register at all.
 //
-// A field can be added without that. A reader ignores fields that it does not know, and does not write them back: its
-// own run might have made them untrue. A field that is missing has the zero value, which must say that
-// nothing is known.
+// A field can be added without that. A reader ignores fields that it does not know, and does not
+// write them back: its own run might have made them untrue. A field that is missing has the zero
+// value, which must say that nothing is known.
 const registerVersion = 1
 
-// A register is a store's record of one chain. The JSON names are the format of stores, and never change.
+// A register is a store's record of one chain. The JSON names are the format of stores, and never
+// change.
 type register struct {
 	Version  int          `json:"version"`
 	Chain    ledger.Chain `json:"chain"`
@@ -30,13 +32,18 @@ type register struct {
 // A session is a session of a chain, with the facts that only machines that share it need.
 type session struct {
 	ledger.Session
-	Bundle       string        `json:"bundle,omitempty"`        // the packed files, "" if the store has none
-	BundleDigest string        `json:"bundle_digest,omitempty"` // of these files, as the latest run left them
-	Tree         string        `json:"tree,omitempty"`          // git's name of the directory's content then
-	Place        string        `json:"place,omitempty"`         // a digest: that directory on the machine
-	Host         string        `json:"host,omitempty"`          // of the latest run
-	Holder       string        `json:"holder,omitempty"`        // the run that has taken it, "" for none
-	HeldUntil    decide.Millis `json:"held_until,omitempty"`    // until when that run is waited for
+	// the packed files, "" if the store has none
+	Bundle string `json:"bundle,omitempty"`
+	// of these files, as the latest run left them
+	BundleDigest string `json:"bundle_digest,omitempty"`
+	// git's name of the directory's content then
+	Tree string `json:"tree,omitempty"`
+	// a digest: that directory on the machine
+	Place string `json:"place,omitempty"`
+	Host  string `json:"host,omitempty"` // of the latest run
+	// the run that has taken it, "" for none
+	Holder    string        `json:"holder,omitempty"`
+	HeldUntil decide.Millis `json:"held_until,omitempty"` // until when that run is waited for
 }
 
 func (s *session) held(now decide.Millis) bool { return s.Holder != "" && now < s.HeldUntil }
@@ -162,7 +169,8 @@ func (r *register) trim(now decide.Millis) {
 	numbers := map[int64]int64{} // new ones by old ones
 	for i, s := range r.Sessions {
 		n := int64(i) + 1
-		old := n < int64(len(r.Sessions))-maxContinued && (continued[n] || s.Parent > 0 && s.ended())
+		old := n < int64(len(r.Sessions))-maxContinued &&
+			(continued[n] || s.Parent > 0 && s.ended())
 		marks := n == r.Chain.Newest || n == r.Chain.Since
 		if !marks && s.HeldUntil < now && (n < first || s.Holder == "" && old) {
 			continue
@@ -171,5 +179,6 @@ func (r *register) trim(now decide.Millis) {
 		kept = append(kept, s)
 		numbers[n] = int64(len(kept))
 	}
-	r.Sessions, r.Chain.Newest, r.Chain.Since = kept, numbers[r.Chain.Newest], numbers[r.Chain.Since]
+	r.Sessions, r.Chain.Newest, r.Chain.Since = kept, numbers[r.Chain.Newest],
+		numbers[r.Chain.Since]
 }

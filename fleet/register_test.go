@@ -27,7 +27,8 @@ func (f *fakeStore) register(t *testing.T) (key string, r store.Register) {
 	return key, r
 }
 
-// The format of a register: machines of other versions read it. A field can be added to it. None is renamed or removed.
+// The format of a register: machines of other versions read it. A field can be added to it. None is
+// renamed or removed.
 func TestRegisterFormat(t *testing.T) {
 	const file = "testdata/register.json"
 	f := newFakeStore()
@@ -50,7 +51,8 @@ func TestRegisterFormat(t *testing.T) {
 	}
 	var have, want map[string]any
 	text, err := os.ReadFile(file)
-	if err := errors.Join(err, json.Unmarshal(text, &want), json.Unmarshal(r.Value, &have)); err != nil {
+	if err := errors.Join(err, json.Unmarshal(text, &want),
+		json.Unmarshal(r.Value, &have)); err != nil {
 		t.Fatalf("%v: %s", err, r.Value)
 	}
 	if missing := lacking("", want, have); len(missing) > 0 {
@@ -90,8 +92,8 @@ func lacking(path string, want, have any) (missing []string) {
 	return missing
 }
 
-// Machines of two versions share a store: fields that only the newer one knows do not disturb the older one, and that
-// they are missing does not disturb the newer one.
+// Machines of two versions share a store: fields that only the newer one knows do not disturb the
+// older one, and that they are missing does not disturb the newer one.
 func TestTwoVersionsShareAStore(t *testing.T) {
 	f := newFakeStore()
 	prompt, id := fmt.Sprintf(base, 1), ""
@@ -101,7 +103,8 @@ func TestTwoVersionsShareAStore(t *testing.T) {
 			key, r := f.register(t)
 			text := string(r.Value)
 			if round%2 == 0 { // the newer one has written it
-				text = strings.Replace(text, `{"version":1,`, `{"version":1,"of_tomorrow":[{"a":1}],`, 1)
+				text = strings.Replace(text, `{"version":1,`,
+					`{"version":1,"of_tomorrow":[{"a":1}],`, 1)
 				text = strings.ReplaceAll(text, `"native_id":`, `"of_tomorrow":7,"native_id":`)
 			} else { // a version without some of today's fields
 				text = strings.ReplaceAll(text, `"place":`, `"no_place":`)
@@ -131,19 +134,22 @@ func TestRegistersOfOtherVersions(t *testing.T) {
 	newer := r
 	newer.Value = []byte(strings.Replace(string(r.Value), `"version":1`, `"version":2`, 1))
 	f.registers[key] = newer
-	if _, _, err := ledger.Begin(a, sharedCall(a, "task", prompt+"\n\nMore.", 3000)); !errors.Is(err, store.ErrNewer) {
+	if _, _, err := ledger.Begin(a,
+		sharedCall(a, "task", prompt+"\n\nMore.", 3000)); !errors.Is(err, store.ErrNewer) {
 		t.Errorf("of a newer version: %v", err)
 	}
 	damaged := r
 	damaged.Damaged, damaged.Value = true, nil
 	broken := func(old, new string) store.Register {
 		one := r
-		if one.Value = []byte(strings.Replace(string(r.Value), old, new, 1)); string(one.Value) == string(r.Value) {
+		if one.Value = []byte(strings.Replace(string(r.Value), old,
+			new, 1)); string(one.Value) == string(r.Value) {
 			t.Fatalf("%s is nowhere", old)
 		}
 		return one
 	}
-	for n, bad := range []store.Register{damaged, broken("{", "["), broken(`"newest":1`, `"newest":2`), broken(`"newest":1`, `"newest":-1`),
+	for n, bad := range []store.Register{damaged, broken("{", "["),
+		broken(`"newest":1`, `"newest":2`), broken(`"newest":1`, `"newest":-1`),
 		broken(`"version":1`, `"version":0`), broken(`"state"`, `"parent":1,"state"`)} {
 		f := newFakeStore()
 		b := f.machine(t, "b")

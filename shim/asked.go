@@ -51,11 +51,14 @@ func (a *asked) again() *asked {
 }
 
 func (a *asked) newSearch() *binary.Search {
-	return binary.NewSearch(a.name, a.env.Args, a.env.Environ, a.env.Stderr, func(what string, err error) { a.log.fault(what, err) })
+	return binary.NewSearch(a.name, a.env.Args, a.env.Environ, a.env.Stderr,
+		func(what string, err error) {
+			a.log.fault(what, err)
+		})
 }
 
-// toolName returns the name of the program as called, see called in front/exec.c, if that is a tool's, or else the
-// name of the program's file.
+// toolName returns the name of the program as called, see called in front/exec.c, if that is a
+// tool's, or else the name of the program's file.
 func toolName(env Env) string {
 	for _, path := range append([]string{env.Executed}, env.Args[:min(1, len(env.Args))]...) {
 		if name := filepath.Base(path); name == binary.Npx || slices.Contains(rewrite.Names, name) {
@@ -129,7 +132,8 @@ func (a *asked) become(f *found, err error) int {
 	_ = a.safely(func() error { f.countPassed(p); return nil }) // it is logged
 	stdin, err := a.input.HandOn()
 	if err != nil {
-		return a.search.CannotRun(cmp.Or(p.failed, err)) // why it must be handed on at all, if that is a failure
+		// why it must be handed on at all, if that is a failure
+		return a.search.CannotRun(cmp.Or(p.failed, err))
 	}
 	f.book.close()
 	return a.search.Become(variables.Unset(a.env.Environ), stdin)
@@ -148,7 +152,9 @@ func (f *found) countPassed(p *pass) {
 		return
 	}
 	line := f.line
-	if line.Mode == "" { // nothing is known of the call yet: the configuration cannot be read, or the call is switched off
+	// nothing is known of the call yet: the configuration cannot be read, or the call is switched
+	// off
+	if line.Mode == "" {
 		line = tool.Parse(in)
 		if line.Mode == rewrite.Passthrough && !rewrite.Missed(tool, in, line.Reason) {
 			return
@@ -162,7 +168,8 @@ func (f *found) countPassed(p *pass) {
 		return
 	}
 	if cwd, err := workingDir(line.Dir); err == nil {
-		passed := ledger.Passthrough{Tool: f.name, Cwd: cwd, Reason: p.why, When: decide.MillisOf(f.started), Detail: p.failure()}
+		passed := ledger.Passthrough{Tool: f.name, Cwd: cwd, Reason: p.why,
+			When: decide.MillisOf(f.started), Detail: p.failure()}
 		_ = f.ledger.do(func() error { return ledger.NotePassthrough(path, passed) })
 	}
 }

@@ -68,7 +68,8 @@ func (f *found) storeDown(s config.Store, now time.Time) bool {
 }
 
 func (f *found) noteStoreDown(s config.Store, now time.Time, why error) {
-	if err := f.writeStoreFailure(StoreFailure{Store: s.Shown(), When: now.Round(0), Why: StoreError(why, s)}); err != nil {
+	if err := f.writeStoreFailure(StoreFailure{Store: s.Shown(),
+		When: now.Round(0), Why: StoreError(why, s)}); err != nil {
 		f.log.fault("note the store's failure", err)
 	}
 }

@@ -38,7 +38,8 @@ func TestStoreIsNotTriedAfterAFailure(t *testing.T) {
 		t.Error("another store is down")
 	}
 	f, err := LastStoreFailure(c.env.Own)
-	if err != nil || f.Store != "s3://host/db" || !f.When.Equal(now) || f.Why != "dial ... with ...: refused" {
+	if err != nil || f.Store != "s3://host/db" || !f.When.Equal(now) ||
+		f.Why != "dial ... with ...: refused" {
 		t.Errorf("%+v, %v", f, err)
 	}
 	c.noteStoreDown(store, now.Add(time.Minute), errors.New(strings.Repeat("é", maxFailureFile)))
@@ -62,8 +63,11 @@ func TestStoreFailureCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, prepare := range map[string]func(t *testing.T, path string) error{
-		"empty":   func(_ *testing.T, path string) error { return os.WriteFile(path, nil, 0o600) },
-		"no note": func(_ *testing.T, path string) error { return os.WriteFile(path, []byte("[]"), 0o600) },
+		"empty": func(_ *testing.T, path string) error { return os.WriteFile(path, nil, 0o600) },
+		"no note": func(_ *testing.T,
+			path string) error {
+			return os.WriteFile(path, []byte("[]"), 0o600)
+		},
 		"too large": func(_ *testing.T, path string) error {
 			return os.WriteFile(path, append(good, make([]byte, maxFailureFile)...), 0o600)
 		},
@@ -72,12 +76,16 @@ func TestStoreFailureCannotBeRead(t *testing.T) {
 			toolbox.Write(t, other, string(good))
 			return os.Symlink(other, path)
 		},
-		"a link to nothing": func(t *testing.T, path string) error { return os.Symlink("/nowhere", path) },
-		"a directory":       func(_ *testing.T, path string) error { return os.Mkdir(path, 0o700) },
+		"a link to nothing": func(t *testing.T,
+			path string) error {
+			return os.Symlink("/nowhere", path)
+		},
+		"a directory": func(_ *testing.T, path string) error { return os.Mkdir(path, 0o700) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := t.TempDir()
-			c := &found{asked: &asked{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, log: &log{}}}
+			c := &found{asked: &asked{env: Env{Environ: []string{"XDG_STATE_HOME=" +
+				state}}, log: &log{}}}
 			path := filepath.Join(state, "reprise", "store-failure.json")
 			toolbox.Write(t, filepath.Join(state, "reprise", "other"), "")
 			if err := prepare(t, path); err != nil {

@@ -31,7 +31,8 @@ const minEvident = 24
 // LeastBase returns how long, in bytes, the prompt of a job that nothing names must be for a later
 // call to continue it.
 func LeastBase(p config.Policy) int {
-	return decide.Limits{MinBase: LeastIdentical, MinEvident: minEvident, Unnamed: decide.Unnamed(p.Unnamed)}.LeastBase()
+	return decide.Limits{MinBase: LeastIdentical, MinEvident: minEvident,
+		Unnamed: decide.Unnamed(p.Unnamed)}.LeastBase()
 }
 
 // decided is the decision on a call, and the facts it was made of.
@@ -79,7 +80,8 @@ func newDecided(f *found, line rewrite.CommandLine, text string, at time.Time) (
 	if prompt.HasTooManyBlocks(text) {
 		return nil, reason.StdinTooBig
 	}
-	d := &decided{found: f, line: line, record: f.newRecord(at), unset: f.config.Tools[f.name].UnsetEnv}
+	d := &decided{found: f, line: line, record: f.newRecord(at),
+		unset: f.config.Tools[f.name].UnsetEnv}
 	d.record.Prompt, d.record.Caller = prompt.New(text, f.book.key()), caller.Find()
 	d.matchRules()
 	if f.env.Get("REPRISE_FRESH") == "1" {
@@ -112,14 +114,16 @@ func (d *decided) unchanged(why reason.Code, ticket *ledger.Ticket) *decided {
 }
 
 const (
-	busyLimit   = 30 * time.Second       // a call waits for a busy session at most
-	busyPause   = 50 * time.Millisecond  // between two looks at a busy session
-	recordLimit = 500 * time.Millisecond // a conversation is recorded within this time, but on a very busy machine
+	busyLimit = 30 * time.Second      // a call waits for a busy session at most
+	busyPause = 50 * time.Millisecond // between two looks at a busy session
+	// a conversation is recorded within this time, but on a very busy machine
+	recordLimit = 500 * time.Millisecond
 )
 
 // begin has the ledger decide and record the call. It waits for a busy session if the rule says so,
-// and for a moment if an earlier conversation seems to be unrecorded yet: a caller can make the next
-// call as soon as it has the answer. Meanwhile a signal ends the shim, as it would end the tool.
+// and for a moment if an earlier conversation seems to be unrecorded yet: a caller can make the
+// next call as soon as it has the answer. Meanwhile a signal ends the shim, as it would end the
+// tool.
 func (d *decided) begin() (err error) {
 	until, recorded := d.started, d.env.Now().Add(recordLimit)
 	if d.rule.Busy == config.BusyWait && !d.input.waits() {
@@ -127,7 +131,8 @@ func (d *decided) begin() (err error) {
 	}
 	for {
 		now := d.env.Now()
-		d.record.Wait, d.record.WaitForRecord = now.Before(until), d.input.talk != nil && d.line.Copies && now.Before(recorded)
+		d.record.Wait, d.record.WaitForRecord = now.Before(until), d.input.talk != nil &&
+			d.line.Copies && now.Before(recorded)
 		d.decision, d.ticket, err = d.book.begin(d.record)
 		if !errors.Is(err, ledger.ErrHeld) {
 			return err
@@ -161,7 +166,8 @@ func (d *decided) matchRules() {
 // its own.
 func argsForRules(parsed rewrite.CommandLine) []string {
 	return slices.DeleteFunc(slices.Clone(parsed.Args), func(arg string) bool {
-		return parsed.Prompt != "" && (arg == parsed.Prompt || strings.HasSuffix(arg, "="+parsed.Prompt))
+		return parsed.Prompt != "" &&
+			(arg == parsed.Prompt || strings.HasSuffix(arg, "="+parsed.Prompt))
 	})
 }
 
@@ -178,7 +184,9 @@ func (d *decided) addGuards() {
 		return len(plan.Prompt), plan.WholeReason
 	}
 	r.History = func(commit string) error {
-		return askGit(d.ledger, func() error { return git.History(d.cwd, commit, r.Revision.Head, d.env.Environ) })
+		return askGit(d.ledger, func() error {
+			return git.History(d.cwd, commit, r.Revision.Head, d.env.Environ)
+		})
 	}
 	r.WorkGone = func(left, commit string) bool {
 		return askGit(d.ledger, func() bool { return project.Gone(left, commit) })

@@ -32,13 +32,17 @@ fresh_when = 'anew'
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := decide.Limits{TTL: 7_200_000, MaxAge: 180_000, WholePrompt: true, HoldOut: 0.25, ResumeDearer: true, ErrorLimit: 3, ContextShare: 0.8,
-		MinBase: LeastIdentical, MinEvident: minEvident, Unnamed: decide.UnnamedOff, UnknownWindow: UnknownWindow}
+	plain := decide.Limits{TTL: 7_200_000, MaxAge: 180_000, WholePrompt: true, HoldOut: 0.25,
+		ResumeDearer: true, ErrorLimit: 3, ContextShare: 0.8,
+		MinBase: LeastIdentical, MinEvident: minEvident, Unnamed: decide.UnnamedOff,
+		UnknownWindow: UnknownWindow}
 	ruled := plain
 	ruled.TTL, ruled.ResumeSame = 60_000, true
-	for tool, want := range map[string]decide.Limits{"claude": plain, "codex": ruled, "gemini": plain, "qwen": plain, "vibe": plain} {
+	for tool, want := range map[string]decide.Limits{"claude": plain, "codex": ruled,
+		"gemini": plain, "qwen": plain, "vibe": plain} {
 		r := &ledger.Call{Record: ledger.Record{Tool: tool}, Prompt: prompt.New("Begin anew.", nil)}
-		apply(cfg.Match(config.Subject{Tool: tool, Env: func(string) string { return "" }, Prompt: r.Prompt.Text}), cfg, r)
+		apply(cfg.Match(config.Subject{Tool: tool,
+			Env: func(string) string { return "" }, Prompt: r.Prompt.Text}), cfg, r)
 		if r.Limits != want {
 			t.Errorf("%s: %+v, want %+v", tool, r.Limits, want)
 		}
@@ -54,7 +58,8 @@ func TestWithoutPrompt(t *testing.T) {
 		{[]string{"--prompt=do it", "-y"}, []string{"-y"}},
 		{[]string{"-p", "do it well"}, []string{"-p", "do it well"}},
 	} {
-		if got := argsForRules(rewrite.CommandLine{Args: tt.args, Prompt: "do it"}); !slices.Equal(got, tt.want) {
+		if got := argsForRules(rewrite.CommandLine{Args: tt.args,
+			Prompt: "do it"}); !slices.Equal(got, tt.want) {
 			t.Errorf("%q leaves %q", tt.args, got)
 		}
 	}

@@ -65,9 +65,11 @@ func (a *asked) isPassed(fd int) bool {
 	atEnd := err == nil && n == 1 && poll[0].Revents == unix.POLLHUP
 	isStream := func(stream *os.File) bool {
 		var other unix.Stat_t
-		return unix.Fstat(int(stream.Fd()), &other) == nil && other.Ino == file.Ino && other.Dev == file.Dev
+		return unix.Fstat(int(stream.Fd()), &other) == nil && other.Ino == file.Ino &&
+			other.Dev == file.Dev
 	}
-	return !atEnd && !slices.ContainsFunc([]*os.File{a.env.Stdin, a.env.Stdout, a.env.Stderr}, isStream)
+	return !atEnd && !slices.ContainsFunc([]*os.File{a.env.Stdin, a.env.Stdout, a.env.Stderr},
+		isStream)
 }
 
 // names reports whether the call tells the tool of a descriptor: an argument or a variable has the

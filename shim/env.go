@@ -31,7 +31,8 @@ type Env struct {
 // OSEnv is the environment of this process.
 func OSEnv() Env {
 	return Env{
-		Executed: front.Executed(), Args: os.Args, Environ: front.Environ(), Now: time.Now, NewID: randomUUID,
+		Executed: front.Executed(), Args: os.Args, Environ: front.Environ(), Now: time.Now,
+		NewID: randomUUID,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
 }

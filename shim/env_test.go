@@ -23,7 +23,8 @@ func TestEnviron(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	want := []string{ask + "=1", "TWICE=first", "GOMAXPROCS=3", "TWICE=second", "EMPTY=", "no equals sign"}
+	want := []string{ask + "=1", "TWICE=first", "GOMAXPROCS=3", "TWICE=second", "EMPTY=",
+		"no equals sign"}
 	p, err := os.StartProcess(os.Args[0], []string{"shim.test", "-test.run=^TestEnviron$"},
 		&os.ProcAttr{Env: want, Files: []*os.File{nil, w, os.Stderr}})
 	w.Close()
@@ -49,7 +50,8 @@ func TestAccountHome(t *testing.T) {
 	if got := front.AccountHome(); got != u.HomeDir && got != "" {
 		t.Errorf("%q, want %q", got, u.HomeDir)
 	}
-	if text, err := os.ReadFile("/etc/passwd"); err == nil && len(text) > 0 && u.Uid == "0" && front.AccountHome() == "" {
+	if text, err := os.ReadFile("/etc/passwd"); err == nil && len(text) > 0 && u.Uid == "0" &&
+		front.AccountHome() == "" {
 		t.Error("root has no home")
 	}
 }
@@ -84,7 +86,8 @@ func TestOwnVariables(t *testing.T) {
 		{"the account's home", used, used, used},
 		{"an account whose home is no path", "/h", "x", "/h"},
 	} {
-		env := Env{Environ: []string{"HOME=" + tt.home, "XDG_STATE_HOME=/s"}, AccountHome: tt.account}
+		env := Env{Environ: []string{"HOME=" + tt.home, "XDG_STATE_HOME=/s"},
+			AccountHome: tt.account}
 		if got := env.Own("HOME"); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}

@@ -68,8 +68,8 @@ func TestWork(t *testing.T) {
 		{"agents", "agents.json", nil, false, 2, 8},
 		{"agents, by commands", "agents.json", nil, true, 2, 8},
 		{"agents, one task round all", "agents.json", task, false, 4, 8},
-		// Written by three who did not know the rules. The task of those in its second third is a whole
-		// exam, an ablation or a desk: no caller would name it so.
+		// Written by three who did not know the rules. The task of those in its second third is a
+		// whole exam, an ablation or a desk: no caller would name it so.
 		{"drivers", "drivers.json", nil, false, 0, 130},
 		{"drivers, one task round all", "drivers.json", task, false, 7, 150},
 		{"attacks", "attacks.json", nil, false, 3, 0},
@@ -85,7 +85,9 @@ func TestWork(t *testing.T) {
 							c.Shell, c.Touched = true, nil
 						}
 					}
-					if slices.ContainsFunc(one.Calls, func(c sequenceCall) bool { return c.Does != "" || c.Before != "" }) {
+					if slices.ContainsFunc(one.Calls, func(c sequenceCall) bool {
+						return c.Does != "" || c.Before != ""
+					}) {
 						one.dir = gitrepo.New(t)
 					}
 					sum.add(t, one)
@@ -108,7 +110,8 @@ func readSequences(t *testing.T, file string) (all []sequence) {
 	return all
 }
 
-// A score counts how many calls are resumed: of those that want it, and of those that must be fresh.
+// A score counts how many calls are resumed: of those that want it, and of those that must be
+// fresh.
 type score struct{ wanted, taken, must, wrong int }
 
 // add plays a sequence and counts its calls.
@@ -134,7 +137,8 @@ func (sum *score) add(t *testing.T, s sequence) {
 			sum.must++
 			if resumed {
 				sum.wrong++
-				t.Logf("%s: call %d is wrongly resumed (%s): %v", s.Name, i+1, d.Reason, d.Evidence.Sentences())
+				t.Logf("%s: call %d is wrongly resumed (%s): %v", s.Name, i+1, d.Reason,
+					d.Evidence.Sentences())
 			}
 		}
 	}
@@ -143,9 +147,11 @@ func (sum *score) add(t *testing.T, s sequence) {
 // check fails if too many calls are resumed that must be fresh, or too few of the wanted ones.
 func (sum *score) check(t *testing.T, wrong, wanted int) {
 	t.Helper()
-	t.Logf("of %d wanted calls %d are resumed, of %d others %d", sum.wanted, sum.taken, sum.must, sum.wrong)
+	t.Logf("of %d wanted calls %d are resumed, of %d others %d", sum.wanted, sum.taken, sum.must,
+		sum.wrong)
 	if sum.wrong > wrong || sum.taken < wanted {
-		t.Errorf("of %d wanted calls %d are resumed, want %d; of %d others %d, want %d", sum.wanted, sum.taken, wanted, sum.must, sum.wrong, wrong)
+		t.Errorf("of %d wanted calls %d are resumed, want %d; of %d others %d, want %d", sum.wanted,
+			sum.taken, wanted, sum.must, sum.wrong, wrong)
 	}
 }
 
@@ -207,8 +213,10 @@ func (c sequenceCall) caller(t *testing.T) decide.Caller {
 		hash := fnv.New32a()
 		hash.Write([]byte(name))
 		program, _, _ := strings.Cut(name, "#")
-		process := proc.Process{Boot: "boot", Namespace: "pid", PID: int(hash.Sum32() >> 8), Start: 70}
-		caller.Processes = append(caller.Processes, decide.CallerProcess{Process: process, Name: program})
+		process := proc.Process{Boot: "boot", Namespace: "pid", PID: int(hash.Sum32() >> 8),
+			Start: 70}
+		caller.Processes = append(caller.Processes,
+			decide.CallerProcess{Process: process, Name: program})
 	}
 	return caller
 }
@@ -231,7 +239,8 @@ func (c sequenceCall) settings(tool string, named bool) decide.Fingerprints {
 		}
 	}
 	if len(c.Args) > 0 {
-		settings = append(settings, decide.NamedDigest{Guard: reason.SettingsChanged, Name: "options", Value: fmt.Sprintf("%x", c.Args)})
+		settings = append(settings, decide.NamedDigest{Guard: reason.SettingsChanged,
+			Name: "options", Value: fmt.Sprintf("%x", c.Args)})
 	}
 	return decide.Fingerprints{Settings: decide.NewDigests(settings), Auth: decide.NewDigests(auth)}
 }

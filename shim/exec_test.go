@@ -30,7 +30,8 @@ func startDriver(t *testing.T) *driver {
 	program := filepath.Join(t.TempDir(), "driver") // no tool's name: argv[0] counts
 	flags := []string{"-std=gnu11", "-g", "-O1", "-o", program, "testdata/exec_driver.c"}
 	if os.Getenv("REPRISE_SANITIZE") == "1" {
-		flags = append([]string{"-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}, flags...)
+		flags = append([]string{"-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined",
+			"-fno-sanitize-recover=all"}, flags...)
 	}
 	if out, err := exec.Command("cc", flags...).CombinedOutput(); err != nil {
 		t.Fatalf("build the driver: %v\n%s", err, out)
@@ -142,10 +143,12 @@ func TestUnmanaged(t *testing.T) {
 		}
 	}
 	for _, name := range rewrite.Names {
-		if !d.unmanaged([]string{name}, nil, true, false) || !d.unmanaged([]string{name, "fix it"}, nil, true, true) {
+		if !d.unmanaged([]string{name}, nil, true, false) ||
+			!d.unmanaged([]string{name, "fix it"}, nil, true, true) {
 			t.Errorf("%s at a terminal is left to Go", name)
 		}
-		if d.unmanaged([]string{name, "--verbose", "-cp", "hi"}, nil, true, true) || d.unmanaged([]string{name, "--pr=hi"}, nil, true, true) {
+		if d.unmanaged([]string{name, "--verbose", "-cp", "hi"}, nil, true, true) ||
+			d.unmanaged([]string{name, "--pr=hi"}, nil, true, true) {
 			t.Errorf("%s without a conversation is not left to Go", name)
 		}
 	}
@@ -166,7 +169,8 @@ func TestUnmanagedIsPassthrough(t *testing.T) {
 		name := pick(r, rewrite.Names)
 		args, env := randomCall(r, name)
 		stdinTTY, stdoutTTY := r.IntN(2) == 0, r.IntN(4) == 0
-		if !d.unmanaged(slices.Concat([]string{pick(r, []string{name, "/a/" + name})}, args), env, stdinTTY, stdoutTTY) {
+		if !d.unmanaged(slices.Concat([]string{pick(r, []string{name, "/a/" + name})}, args), env,
+			stdinTTY, stdoutTTY) {
 			continue
 		}
 		taken++
@@ -178,9 +182,11 @@ func TestUnmanagedIsPassthrough(t *testing.T) {
 		in := rewrite.Input{Args: args, Env: e.Get, StdinTTY: stdinTTY, StdoutTTY: stdoutTTY}
 		for _, in.Learned = range []rewrite.Probe{{}, learned} {
 			if call := tool.Parse(in); call.Mode != rewrite.Passthrough {
-				t.Fatalf("%q %q with %q, terminals %v %v: Go makes %s of it", name, args, env, stdinTTY, stdoutTTY, call.Mode)
+				t.Fatalf("%q %q with %q, terminals %v %v: Go makes %s of it", name, args, env,
+					stdinTTY, stdoutTTY, call.Mode)
 			} else if rewrite.Missed(tool, in, call.Reason) {
-				t.Fatalf("%q %q with %q, terminal %v: Go would count it (%s)", name, args, env, stdinTTY, call.Reason)
+				t.Fatalf("%q %q with %q, terminal %v: Go would count it (%s)", name, args, env,
+					stdinTTY, call.Reason)
 			}
 		}
 	}
@@ -277,19 +283,26 @@ func TestFindOddInput(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(3, 4))
-	pieces := []string{dir, "", ".", "..", "/", long, "tool", "\xff", "%d", dir + "/", dir + "/tool", "/proc/self/fd"}
+	pieces := []string{dir, "", ".", "..", "/", long, "tool", "\xff", "%d", dir + "/", dir +
+		"/tool", "/proc/self/fd"}
 	for range 2_000 {
 		var path, skip []string
 		for range r.IntN(5) {
 			path = append(path, pick(r, pieces))
-			skip = append(skip, pick(r, []string{"", "1.2", front.Identify(dir + "/tool"), ".", "x", long}))
+			skip = append(skip,
+				pick(r, []string{"", "1.2", front.Identify(dir + "/tool"), ".", "x", long}))
 		}
-		got := d.ask("f", 0, 0, []string{"tool", pick(r, pieces), strings.Join(path, ":"), strings.Join(skip, ",")}, nil)
-		if skipped := slices.Contains(skip, front.Identify(dir+"/tool")); skipped && got != "" || !skipped && slices.Contains(path, dir) && got == "" {
+		got := d.ask("f", 0, 0, []string{"tool", pick(r, pieces),
+			strings.Join(path, ":"), strings.Join(skip, ",")}, nil)
+		if skipped := slices.Contains(skip, front.Identify(dir+"/tool")); skipped && got != "" ||
+			!skipped && slices.Contains(path, dir) && got == "" {
 			t.Fatalf("%q without %q: %q", path, skip, got)
 		}
-		value := mangled(r, pick(r, []string{"7:3:1.2,3.4", "7:19:1.2", "8:1:", "7:1:1.2," + strings.Repeat("x", 2030), "7:0001:" + long, strings.Repeat("7:", 600)}))
-		if got := d.ask("g", 7, 0, []string{value, pick(r, []string{"", "a.b", "1.2"}), "f.e"}, nil); !strings.HasPrefix(got, "7:") || !strings.HasSuffix(got, "f.e") {
+		value := mangled(r, pick(r, []string{"7:3:1.2,3.4", "7:19:1.2", "8:1:", "7:1:1.2," +
+			strings.Repeat("x", 2030), "7:0001:" + long, strings.Repeat("7:", 600)}))
+		if got := d.ask("g", 7, 0,
+			[]string{value, pick(r, []string{"", "a.b", "1.2"}), "f.e"},
+			nil); !strings.HasPrefix(got, "7:") || !strings.HasSuffix(got, "f.e") {
 			t.Fatalf("%q becomes %q", value, got)
 		}
 	}

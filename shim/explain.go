@@ -116,8 +116,10 @@ func (f *found) other() *Other {
 func (f *found) unchanged(err error) Explanation {
 	p := passOf(err)
 	return Explanation{
-		Decision: decide.Decision{Mode: rewrite.Passthrough, Reason: p.why}, Fault: p.failed, Line: f.line,
-		Job: Job{Attempt: rewrite.NoAttempt}, Plan: rewrite.Plan{Args: f.env.Args[1:], Whole: true},
+		Decision: decide.Decision{Mode: rewrite.Passthrough, Reason: p.why}, Fault: p.failed,
+		Line: f.line,
+		Job:  Job{Attempt: rewrite.NoAttempt},
+		Plan: rewrite.Plan{Args: f.env.Args[1:], Whole: true},
 	}
 }
 
@@ -157,7 +159,8 @@ func (d *decided) explain(near *decide.ChainFacts) Explanation {
 		if r.Task == "" || r.Strict {
 			e.Evidence, e.Prompt.Against = near.Evidence, near.Against
 		}
-		e.Nearest = &Nearest{Chain: near.Chain, Session: near.NativeID, Relation: near.Continuity.Relation}
+		e.Nearest = &Nearest{Chain: near.Chain, Session: near.NativeID,
+			Relation: near.Continuity.Relation}
 	}
 	return e
 }

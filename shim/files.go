@@ -49,14 +49,16 @@ func (f *found) checkFiles() error {
 			continue
 		}
 		for _, path := range s.Paths() {
-			if info, err := f.stat(path); errors.Is(err, disk.ErrNotRegular) || err == nil && info.IsDir() {
+			if info, err := f.stat(path); errors.Is(err, disk.ErrNotRegular) ||
+				err == nil && info.IsDir() {
 				return reason.Unreadable
 			}
 		}
 	}
 	for _, path := range f.line.SettingsFiles {
 		info, err := f.stat(path)
-		if errors.Is(err, disk.ErrNotRegular) || err == nil && !info.IsDir() && info.Size() > maxSize(path) {
+		if errors.Is(err, disk.ErrNotRegular) ||
+			err == nil && !info.IsDir() && info.Size() > maxSize(path) {
 			return reason.Unreadable
 		}
 	}

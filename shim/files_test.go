@@ -18,7 +18,8 @@ var places = map[string]func(path string) error{
 	"nothing": func(string) error { return nil },
 	"a file":  func(path string) error { return os.WriteFile(path, []byte("{}"), 0o600) },
 	"a link to a file": func(path string) error {
-		return errors.Join(os.WriteFile(path+".2", []byte("{}"), 0o600), os.Symlink(path+".2", path))
+		return errors.Join(os.WriteFile(path+".2", []byte("{}"), 0o600),
+			os.Symlink(path+".2", path))
 	},
 	"a broken link":   func(path string) error { return os.Symlink("nowhere", path) },
 	"a directory":     func(path string) error { return os.Mkdir(path, 0o700) },
@@ -43,7 +44,8 @@ func TestFilesThatAreNotRegular(t *testing.T) {
 		"a FIFO":            {reason.Unreadable, reason.Unreadable},
 		"a link to zeros":   {reason.Unreadable, reason.Unreadable},
 		"the file of stdin": {reason.Unreadable, reason.Unreadable},
-		"a large file":      {settings: reason.Unreadable}, // an image, say: it counts by its size and time
+		// an image, say: it counts by its size and time
+		"a large file": {settings: reason.Unreadable},
 	} {
 		path := filepath.Join(t.TempDir(), "settings.json")
 		put := places[what]
@@ -55,7 +57,8 @@ func TestFilesThatAreNotRegular(t *testing.T) {
 		}
 		c := &found{asked: &asked{env: Env{Stdin: stdin}}}
 		c.line.Mode = rewrite.Fresh
-		c.line.Settings = []rewrite.Setting{{Name: "--x", Value: "{}"}, {Name: "--mcp-config", Value: `{"a":1}` + "\x00" + path, File: true}}
+		c.line.Settings = []rewrite.Setting{{Name: "--x", Value: "{}"},
+			{Name: "--mcp-config", Value: `{"a":1}` + "\x00" + path, File: true}}
 		if got := whyOf(c.checkFiles()); got != want.named {
 			t.Errorf("%s, named by the caller: %q, want %q", what, got, want.named)
 		}
@@ -85,7 +88,8 @@ func TestContentOfAnything(t *testing.T) {
 			t.Errorf("%s: %q, then %q, present: %v", what, content, again, present)
 		}
 	}
-	if _, present := (&asked{}).fileContent(strings.Repeat(`{"a":1}`, 10_000), disk.MaxSettings); present {
+	if _, present := (&asked{}).fileContent(strings.Repeat(`{"a":1}`, 10_000),
+		disk.MaxSettings); present {
 		t.Error("a text that is no path is a file")
 	}
 }

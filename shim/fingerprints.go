@@ -27,7 +27,8 @@ const fingerprintSize = 8
 // fingerprints digests everything that must be equal. Settings can contain system prompts and
 // variables credentials, so only names and keyed digests are kept. named says that the chain has a
 // task.
-func (f *found) fingerprints(line rewrite.CommandLine, unset []string, named bool) decide.Fingerprints {
+func (f *found) fingerprints(line rewrite.CommandLine,
+	unset []string, named bool) decide.Fingerprints {
 	digest := f.digester()
 	var settings, auth []decide.NamedDigest
 	add := func(guard reason.Code, name, value string) {
@@ -53,7 +54,8 @@ func (f *found) fingerprints(line rewrite.CommandLine, unset []string, named boo
 		add(s.Guard, s.Name, value)
 	}
 	for _, s := range rewrite.Environment(f.tool, variables.Unset(f.env.Environ, unset...), named) {
-		if strings.HasSuffix(s.Name, "_FILE_DESCRIPTOR") { // the credential cannot be read, so it counts as another one
+		// the credential cannot be read, so it counts as another one
+		if strings.HasSuffix(s.Name, "_FILE_DESCRIPTOR") {
 			s.Value = f.unique()
 		}
 		add(s.Guard, s.Name, s.Value)
@@ -79,7 +81,9 @@ func (f *found) revision() decide.Revision {
 	digest := f.digester()
 	branch, commit := repo.Head(f.env.Environ)
 	return decide.Revision{
-		Repository: digest("repository " + repo.Root + "\x00" + f.book.own(disk.DirectoryID(repo.Dir)) + "\x00" + repo.Remotes()), Branch: digest("branch " + branch), Head: commit,
+		Repository: digest("repository " + repo.Root + "\x00" +
+			f.book.own(disk.DirectoryID(repo.Dir)) + "\x00" + repo.Remotes()),
+		Branch: digest("branch " + branch), Head: commit,
 	}
 }
 
@@ -180,7 +184,8 @@ func (d directories) paths(w rewrite.Watch, cwd string) []string {
 const maxDepth = 8
 
 // expand returns the paths below a directory that match a path: * is any part of a name, ** any
-// directories. If there are too many of these, or they are too deep, it returns the unread ones too.
+// directories. If there are too many of these, or they are too deep, it returns the unread ones
+// too.
 func expand(dir, path string) (found []string) {
 	above, below, deep := strings.Cut(path, "**/")
 	switch {
@@ -189,7 +194,8 @@ func expand(dir, path string) (found []string) {
 		for depth := 0; depth <= maxDepth && len(dirs) < maxWatched; depth++ {
 			var next []string
 			for _, dir := range dirs {
-				found, next = append(found, expand(dir, below)...), append(next, expand(dir, "*")...)
+				found, next = append(found, expand(dir, below)...),
+					append(next, expand(dir, "*")...)
 			}
 			dirs = next
 		}
@@ -197,7 +203,8 @@ func expand(dir, path string) (found []string) {
 	case !strings.Contains(path, "*"):
 		return []string{filepath.Join(dir, path)}
 	default:
-		found = disk.Matches(filepath.Join(rewrite.Literal(dir), strings.ReplaceAll(rewrite.Literal(path), `\*`, "*")))
+		found = disk.Matches(filepath.Join(rewrite.Literal(dir),
+			strings.ReplaceAll(rewrite.Literal(path), `\*`, "*")))
 	}
 	return found[:min(len(found), maxWatched)]
 }

@@ -25,10 +25,12 @@ import (
 // guarded is a call of claude in a directory, ready for its guards.
 func guarded(t testing.TB, l *ledger.Ledger, dir, home string, environ ...string) *decided {
 	t.Helper()
-	env := Env{Args: []string{"claude", "-p", "hi"}, Environ: append([]string{"HOME=" + home}, environ...)}
+	env := Env{Args: []string{"claude", "-p", "hi"},
+		Environ: append([]string{"HOME=" + home}, environ...)}
 	tool, _ := rewrite.Lookup("claude")
 	timed := &timedLedger{Ledger: l}
-	f := &found{asked: &asked{env: env, ledger: timed, log: &log{}}, tool: tool, cwd: dir, book: &localBook{ledger: timed}}
+	f := &found{asked: &asked{env: env, ledger: timed, log: &log{}}, tool: tool, cwd: dir,
+		book: &localBook{ledger: timed}}
 	f.line = tool.Parse(rewrite.Input{Args: env.Args[1:], Env: env.Get})
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -62,7 +64,8 @@ func TestWatchedFilesCount(t *testing.T) {
 	names := func() (names []string) {
 		c := guarded(t, l, dir, home)
 		c.gather()
-		for line := range strings.Lines(string(c.record.Fingerprints.Settings + c.record.Fingerprints.Auth)) {
+		for line := range strings.Lines(string(c.record.Fingerprints.Settings +
+			c.record.Fingerprints.Auth)) {
 			names = append(names, strings.Split(line, "\t")[1])
 		}
 		return names
@@ -77,11 +80,15 @@ func TestWatchedFilesCount(t *testing.T) {
 		t.Fatalf("the same call differs: %+v, then %+v", was, again)
 	}
 	for file, name := range map[string]string{
-		dir + "/CLAUDE.md": "CLAUDE.md", dir + "/CLAUDE.local.md": "CLAUDE.local.md", root + "/CLAUDE.md": "../CLAUDE.md",
-		dir + "/.claude/CLAUDE.md": ".claude/CLAUDE.md", dir + "/.claude/rules/go.md": ".claude/rules/go.md",
+		dir + "/CLAUDE.md": "CLAUDE.md", dir + "/CLAUDE.local.md": "CLAUDE.local.md", root +
+			"/CLAUDE.md": "../CLAUDE.md",
+		dir + "/.claude/CLAUDE.md": ".claude/CLAUDE.md", dir +
+			"/.claude/rules/go.md": ".claude/rules/go.md",
 		dir + "/.claude/rules/go/tests.md": ".claude/rules/go/tests.md",
-		home + "/.claude/CLAUDE.md":        "~/.claude/CLAUDE.md", home + "/.claude/rules/a.md": "~/.claude/rules/a.md",
-		dir + "/.mcp.json": ".mcp.json", root + "/.mcp.json": "../.mcp.json", dir + "/.claude/agents/coder.md": ".claude/agents/coder.md",
+		home + "/.claude/CLAUDE.md":        "~/.claude/CLAUDE.md", home +
+			"/.claude/rules/a.md": "~/.claude/rules/a.md",
+		dir + "/.mcp.json": ".mcp.json", root + "/.mcp.json": "../.mcp.json", dir +
+			"/.claude/agents/coder.md": ".claude/agents/coder.md",
 		home + "/.claude/agents/coder.md":    "~/.claude/agents/coder.md",
 		home + "/.claude/skills/x/SKILL.md":  "~/.claude/skills/x/SKILL.md",
 		dir + "/.claude/skills/a*b/SKILL.md": ".claude/skills/a*b/SKILL.md",
@@ -134,7 +141,9 @@ func TestWatchedFilesBelow(t *testing.T) {
 				toolbox.Write(t, file, text)
 				var contents []string
 				c := hookCall(t, cwd, home, "", in(tt.call), "")
-				c.watched(c.line, func(_ reason.Code, _, value string) { contents = append(contents, value) })
+				c.watched(c.line, func(_ reason.Code, _, value string) {
+					contents = append(contents, value)
+				})
 				if !slices.Contains(contents, "content "+text) {
 					t.Errorf("%q of %s is not in %q", text, file, contents)
 				}
@@ -155,7 +164,8 @@ func TestExpandIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := expand(dir, "rules/**/*.md"); len(got) != maxWatched || got[0] != dir+"/rules/a/b.md" {
+	if got := expand(dir, "rules/**/*.md"); len(got) != maxWatched ||
+		got[0] != dir+"/rules/a/b.md" {
 		t.Errorf("%d paths, the first %q", len(got), got[0])
 	}
 	for i := range maxWatched {
@@ -197,10 +207,12 @@ const maxImports = 32
 func TestPrintsHoldNoValues(t *testing.T) {
 	dir := t.TempDir()
 	toolbox.Write(t, dir+"/CLAUDE.md", "SECRET instructions")
-	c := guarded(t, memoryLedger(t), dir, t.TempDir(), "ANTHROPIC_API_KEY=SECRET", "TENANT=SECRET", "CLAUDE_CODE_X=SECRET")
+	c := guarded(t, memoryLedger(t), dir, t.TempDir(), "ANTHROPIC_API_KEY=SECRET", "TENANT=SECRET",
+		"CLAUDE_CODE_X=SECRET")
 	c.gather()
 	all := string(c.record.Fingerprints.Settings + c.record.Fingerprints.Auth)
-	for _, name := range []string{"ANTHROPIC_API_KEY", "TENANT", "CLAUDE_CODE_X", "CLAUDE.md", "directory", "uid"} {
+	for _, name := range []string{"ANTHROPIC_API_KEY", "TENANT", "CLAUDE_CODE_X", "CLAUDE.md",
+		"directory", "uid"} {
 		if !strings.Contains(all, "\t"+name+"\t") {
 			t.Errorf("%s is missing in %q", name, all)
 		}
@@ -266,18 +278,23 @@ func BenchmarkGuards(b *testing.B) {
 	gitrepo.Run(b, dir, "add", ".")
 	gitrepo.Commit(b, dir, "1")
 	gitrepo.Run(b, dir, "remote", "add", "origin", "https://host/a/b.git")
-	toolbox.Write(b, dir+"/CLAUDE.md", strings.Repeat("Keep functions small. See @AGENTS.md\n", 100))
+	toolbox.Write(b, dir+"/CLAUDE.md",
+		strings.Repeat("Keep functions small. See @AGENTS.md\n", 100))
 	toolbox.Write(b, dir+"/AGENTS.md", strings.Repeat("Keep functions small.\n", 100))
 	toolbox.Write(b, dir+"/.mcp.json", `{"mcpServers": {"a": {"command": "b"}}}`)
-	toolbox.Write(b, dir+"/.claude/settings.json", `{"permissions": {"allow": ["Bash(go test:*)"]}}`)
+	toolbox.Write(b, dir+"/.claude/settings.json",
+		`{"permissions": {"allow": ["Bash(go test:*)"]}}`)
 	for i := range 5 {
-		toolbox.Write(b, fmt.Sprintf("%s/.claude/agents/agent%d.md", dir, i), strings.Repeat("You are a reviewer.\n", 50))
+		toolbox.Write(b, fmt.Sprintf("%s/.claude/agents/agent%d.md", dir, i),
+			strings.Repeat("You are a reviewer.\n", 50))
 	}
 	var projects strings.Builder
 	for i := range 100 {
-		fmt.Fprintf(&projects, `"/home/me/project%d": {"allowedTools": [], "mcpServers": {}, "lastSessionId": %q},`+"\n", i, strings.Repeat("x", 500))
+		fmt.Fprintf(&projects,
+			`"/home/me/project%d": {"allowedTools": [], "mcpServers": {}, "lastSessionId": %q},`+"\n", i, strings.Repeat("x", 500))
 	}
-	toolbox.Write(b, home+"/.claude.json", `{"mcpServers": {}, "projects": {`+projects.String()+`"x": {}}, "oauthAccount": {"accountUuid": "a"}}`)
+	toolbox.Write(b, home+"/.claude.json",
+		`{"mcpServers": {}, "projects": {`+projects.String()+`"x": {}}, "oauthAccount": {"accountUuid": "a"}}`)
 	environ := []string{"ANTHROPIC_API_KEY=k", "CI_JOB_ID=1"}
 	for i := range 60 {
 		environ = append(environ, fmt.Sprintf("SOME_VARIABLE_%d=%s", i, strings.Repeat("v", 50)))

@@ -37,7 +37,8 @@ func find(a *asked, shared *sharedBook) (*found, error) {
 	local := &localBook{ledger: a.ledger}
 	f := &found{asked: a, book: local}
 	for _, step := range []func() error{
-		f.readConfig, f.parse, f.checkStdout, f.locate, f.checkWrapper, f.checkFiles, f.checkPipes, f.readSettings,
+		f.readConfig, f.parse, f.checkStdout, f.locate, f.checkWrapper, f.checkFiles, f.checkPipes,
+		f.readSettings,
 		f.recallBinary, f.leaveChosen,
 	} {
 		if err := step(); err != nil {
@@ -61,7 +62,8 @@ func (f *found) readConfig() error {
 	}
 	switch {
 	case err != nil:
-		return &pass{why: reason.ConfigMistake, failed: passOf(f.fault("read configuration", err)).failed}
+		return &pass{why: reason.ConfigMistake,
+			failed: passOf(f.fault("read configuration", err)).failed}
 	case !f.config.Enabled || !f.config.Tools[f.name].Enabled:
 		return reason.Disabled
 	}
@@ -89,7 +91,8 @@ func (f *found) checkStdout() error {
 	return nil
 }
 
-// parsed parses a command line, and once more with the options of the binary's --help if one is not known.
+// parsed parses a command line, and once more with the options of the binary's --help if one is not
+// known.
 func (f *found) parsed(in rewrite.Input) rewrite.CommandLine {
 	line := f.tool.Parse(in)
 	if line.Reason == reason.UnknownOption {
@@ -136,7 +139,8 @@ func (f *found) readSettings() error {
 // leaveChosen leaves a new session to the caller that chose the ID if the tool cannot copy another
 // one to that ID, or if the session is there already, which the tool refuses.
 func (f *found) leaveChosen() error {
-	if f.line.ChosenID == "" || f.line.Mode != rewrite.Fresh || f.line.Copies && !f.sessions().Has(f.line.ChosenID) {
+	if f.line.ChosenID == "" || f.line.Mode != rewrite.Fresh ||
+		f.line.Copies && !f.sessions().Has(f.line.ChosenID) {
 		return nil
 	}
 	f.line.ChosenID = ""
@@ -153,13 +157,15 @@ func (f *found) sessions() session.Files {
 
 func (f *found) project() *work.Project {
 	return &work.Project{
-		Cwd: f.cwd, Home: f.home, Environ: f.env.Environ, Digest: f.digester(), Beside: f.ledger.Beside, Fault: f.log.fault,
+		Cwd: f.cwd, Home: f.home, Environ: f.env.Environ, Digest: f.digester(),
+		Beside: f.ledger.Beside, Fault: f.log.fault,
 	}
 }
 
 // hostEnv reads the settings files that the call depends on, and the tool's version.
 func (f *found) hostEnv() rewrite.HostEnv {
-	s := rewrite.HostEnv{Version: f.real.Version(), Settings: map[string]string{}, Dirs: git.ProjectDirs(f.cwd)}
+	s := rewrite.HostEnv{Version: f.real.Version(), Settings: map[string]string{},
+		Dirs: git.ProjectDirs(f.cwd)}
 	if s.Version == "" && f.tool.Descriptor().AsksVersion {
 		s.Version = f.learn().Version
 	}
@@ -225,7 +231,8 @@ func (f *found) learn() rewrite.Probe {
 	if asks {
 		probe.Version = binary.Version(real.Path, f.env.Environ)
 	}
-	if f.preview || asks && probe.Version == "" { // it might have been too slow: the next call asks again
+	// it might have been too slow: the next call asks again
+	if f.preview || asks && probe.Version == "" {
 		return probe
 	}
 	f.learnBinary(real.Fingerprint(), func(b *ledger.Binary) { b.Probed, b.Probe = true, probe })
@@ -233,7 +240,9 @@ func (f *found) learn() rewrite.Probe {
 }
 
 func (f *found) knownBinary(fingerprint string) (ledger.Binary, error) {
-	return inTime(f.ledger, func() (ledger.Binary, error) { return f.ledger.Binary(f.name, fingerprint) })
+	return inTime(f.ledger, func() (ledger.Binary, error) {
+		return f.ledger.Binary(f.name, fingerprint)
+	})
 }
 
 // learnBinary records the facts that the call has shown of the real binary.

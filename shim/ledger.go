@@ -42,7 +42,9 @@ func (a *asked) openLedger() error {
 	if a.preview {
 		open = openPreview
 	}
-	if a.ledger.Ledger, err = inTime(a.ledger, func() (*ledger.Ledger, error) { return open(path) }); err != nil {
+	if a.ledger.Ledger, err = inTime(a.ledger, func() (*ledger.Ledger, error) {
+		return open(path)
+	}); err != nil {
 		return a.fault("open ledger", err)
 	}
 	if a.ledger.Aside != "" {

@@ -14,20 +14,23 @@ import (
 
 func TestSlowLedgerIsLeftBehind(t *testing.T) {
 	c := &timedLedger{}
-	if _, err := inTime(c, func() (int, error) { panic("broken") }); err == nil || errors.Is(err, errSlow) {
+	if _, err := inTime(c, func() (int, error) { panic("broken") }); err == nil ||
+		errors.Is(err, errSlow) {
 		t.Fatalf("after a panic: %v", err)
 	}
 	held := make(chan struct{})
 	defer close(held)
 	start := time.Now()
-	if _, err := inTime(c, func() (int, error) { <-held; return 1, nil }); !errors.Is(err, errSlow) {
+	if _, err := inTime(c, func() (int, error) { <-held; return 1, nil }); !errors.Is(err,
+		errSlow) {
 		t.Fatalf("a ledger that hangs: %v", err)
 	}
 	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("took %v", took)
 	}
 	ran := false
-	if _, err := inTime(c, func() (int, error) { ran = true; return 1, nil }); !errors.Is(err, errSlow) || ran {
+	if _, err := inTime(c, func() (int, error) { ran = true; return 1, nil }); !errors.Is(err,
+		errSlow) || ran {
 		t.Errorf("the next use of a slow ledger: %v, ran: %v", err, ran)
 	}
 }
@@ -50,13 +53,15 @@ func TestSlowLedgerDoesNotDelayTheFreshRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, ticket, err := ledger.Begin(l, &ledger.Call{Record: ledger.Record{Tool: "claude", Cwd: "/w"}, Prompt: prompt.New("Begin.", l.Key())})
+	_, ticket, err := ledger.Begin(l, &ledger.Call{Record: ledger.Record{Tool: "claude", Cwd: "/w"},
+		Prompt: prompt.New("Begin.", l.Key())})
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := ticket.Session
 	timed := &timedLedger{Ledger: l}
-	c := &decided{found: &found{asked: &asked{ledger: timed, log: &log{}}, book: &localBook{ledger: timed}}, ticket: ticket}
+	c := &decided{found: &found{asked: &asked{ledger: timed, log: &log{}},
+		book: &localBook{ledger: timed}}, ticket: ticket}
 	c.fallBack(reason.RefusedUnknown)
 	if timed.slow || c.ticket.Session == 0 || c.ticket.Session == first {
 		t.Fatalf("a refusal is not recorded: %+v", c.ticket)

@@ -23,9 +23,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A log writes one line of JSON for each call that is managed or failed, and with
-// REPRISE_LOG=debug for every call. It never contains text of a prompt or an answer. The zero
-// log writes nothing, and neither does a log with a file that cannot be opened. Several goroutines can use it.
+// A log writes one line of JSON for each call that is managed or failed, and with REPRISE_LOG=debug
+// for every call. It never contains text of a prompt or an answer. The zero log writes nothing, and
+// neither does a log with a file that cannot be opened. Several goroutines can use it.
 type log struct {
 	path   string
 	debug  bool
@@ -98,7 +98,8 @@ func setAside(f *os.File, path string) (aside bool, err error) {
 
 // openPrivate opens or creates a file and makes it readable by the user only.
 func openPrivate(path string) (*os.File, fs.FileInfo, error) {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK,
+		0o600)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -121,12 +122,14 @@ func (l *log) fault(what string, err error) {
 }
 
 func (l *log) setAside(path string) {
-	l.line(zerolog.WarnLevel).Str("aside", path).Msg("began a new ledger: the old one is of an older version")
+	l.line(zerolog.WarnLevel).Str("aside",
+		path).Msg("began a new ledger: the old one is of an older version")
 }
 
 func (l *log) passthrough(why reason.Code) {
 	if l.debug {
-		l.line(zerolog.DebugLevel).Str("mode", string(rewrite.Passthrough)).Str("reason", string(why)).Send()
+		l.line(zerolog.DebugLevel).Str("mode",
+			string(rewrite.Passthrough)).Str("reason", string(why)).Send()
 	}
 }
 
@@ -137,27 +140,36 @@ func (l *log) notShared(why string) {
 }
 
 func (l *log) refused(d decide.Decision, why reason.Code) {
-	l.line(zerolog.WarnLevel).Int64("chain", d.Chain).Str("session", d.NativeID).Str("refused", string(why)).
+	l.line(zerolog.WarnLevel).Int64("chain", d.Chain).Str("session", d.NativeID).Str("refused",
+		string(why)).
 		Msg("the tool did not take the resume, the call runs fresh")
 }
 
 func (l *log) decided(d decide.Decision, r *ledger.Call) {
 	if l.debug {
 		l.line(zerolog.DebugLevel).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
-			Str("detail", string(d.Detail)).Strs("changed", d.Changed).Int64("chain", d.Chain).Str("cwd", r.Cwd).Str("home", r.Home).
-			Str("rule", r.Rule).Str("task", r.Task).Str("role", r.Role).Int("attempt", r.Attempt).Str("format", string(r.Format)).
-			Str("model", r.Fingerprints.Model).Str("settings", string(r.Fingerprints.Settings)).Str("auth", string(r.Fingerprints.Auth)).Str("runtime", r.Fingerprints.Runtime).
-			Float64("price_resumed", d.Prices.Resumed).Float64("price_fresh", d.Prices.Fresh).Bool("price_nano_usd", d.Prices.Money).
-			Int("prompt_bytes", len(r.Prompt.Text)).Int("blocks", len(r.Prompt.Footprint().Blocks)).Msg("decided")
+			Str("detail", string(d.Detail)).Strs("changed", d.Changed).Int64("chain",
+			d.Chain).Str("cwd", r.Cwd).Str("home", r.Home).
+			Str("rule", r.Rule).Str("task", r.Task).Str("role", r.Role).Int("attempt",
+			r.Attempt).Str("format", string(r.Format)).
+			Str("model", r.Fingerprints.Model).Str("settings",
+			string(r.Fingerprints.Settings)).Str("auth",
+			string(r.Fingerprints.Auth)).Str("runtime", r.Fingerprints.Runtime).
+			Float64("price_resumed", d.Prices.Resumed).Float64("price_fresh",
+			d.Prices.Fresh).Bool("price_nano_usd", d.Prices.Money).
+			Int("prompt_bytes", len(r.Prompt.Text)).Int("blocks",
+			len(r.Prompt.Footprint().Blocks)).Msg("decided")
 	}
 }
 
 func (l *log) done(d decide.Decision, rule string, o *ledger.Outcome) {
-	line := l.line(zerolog.InfoLevel).Int64("chain", d.Chain).Str("rule", rule).Str("mode", string(d.Mode)).Str("reason", string(d.Reason))
+	line := l.line(zerolog.InfoLevel).Int64("chain", d.Chain).Str("rule", rule).Str("mode",
+		string(d.Mode)).Str("reason", string(d.Reason))
 	if len(d.Changed) > 0 {
 		line = line.Strs("changed", d.Changed)
 	}
-	line.Str("session", o.Seen.ID).Int("exit", o.Exit).Int("signal", o.Signal).Bool("resumable", o.Good()).Send()
+	line.Str("session", o.Seen.ID).Int("exit", o.Exit).Int("signal", o.Signal).Bool("resumable",
+		o.Good()).Send()
 }
 
 // maxLog is how large the log can grow.
@@ -211,7 +223,9 @@ func mentions(line []byte, c ledger.ChainName) bool {
 	if len(line) < 2 {
 		return false
 	}
-	if slices.ContainsFunc(c.NativeIDs, func(id string) bool { return strings.Contains(string(line), id) }) {
+	if slices.ContainsFunc(c.NativeIDs, func(id string) bool {
+		return strings.Contains(string(line), id)
+	}) {
 		return true
 	}
 	var entry struct {
@@ -221,7 +235,8 @@ func mentions(line []byte, c ledger.ChainName) bool {
 	if json.Unmarshal(line, &entry) != nil {
 		return false
 	}
-	return entry.Chain == c.ID || c.Task != "" && entry.Task == c.Task && entry.Role == c.Role && entry.Cwd == c.Cwd
+	return entry.Chain == c.ID ||
+		c.Task != "" && entry.Task == c.Task && entry.Role == c.Role && entry.Cwd == c.Cwd
 }
 
 // printVerbose prints one line about the call on stderr if REPRISE_VERBOSE is 1.

@@ -22,7 +22,8 @@ func TestLogFromSeveralGoroutines(t *testing.T) {
 	}
 	writers.Wait()
 	text, err := os.ReadFile(path)
-	if err != nil || strings.Count(string(text), `"message":"do"`) != 20 || strings.Count(string(text), "\n") != 20 {
+	if err != nil || strings.Count(string(text), `"message":"do"`) != 20 ||
+		strings.Count(string(text), "\n") != 20 {
 		t.Errorf("%v, log:\n%s", err, text)
 	}
 }
@@ -32,8 +33,10 @@ func TestWhatIsNoLogFile(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	victim := path("victim")
-	err := errors.Join(os.WriteFile(victim, nil, 0o644), os.Symlink(victim, path("link")), os.Symlink(path("none"), path("dangling")),
-		syscall.Mkfifo(path("pipe"), 0o600), os.Mkdir(path("directory"), 0o700), os.WriteFile(path("wide"), []byte("1\n"), 0o666))
+	err := errors.Join(os.WriteFile(victim, nil, 0o644), os.Symlink(victim, path("link")),
+		os.Symlink(path("none"), path("dangling")),
+		syscall.Mkfifo(path("pipe"), 0o600), os.Mkdir(path("directory"), 0o700),
+		os.WriteFile(path("wide"), []byte("1\n"), 0o666))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +63,8 @@ func TestWhatIsNoLogFile(t *testing.T) {
 	}
 }
 
-// Of two shims that find the log too large one sets it aside; the other does not put the new one in its place.
+// Of two shims that find the log too large one sets it aside; the other does not put the new one in
+// its place.
 func TestTheLogIsSetAsideOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shim.log")
 	if err := os.WriteFile(path, []byte("the old log\n"), 0o600); err != nil {
@@ -112,7 +116,8 @@ func TestForgetInLog(t *testing.T) {
 		``,
 	}
 	path := filepath.Join(t.TempDir(), "shim.log")
-	text := strings.Join(append(stays[:len(stays):len(stays)], goes...), "\n") // the last line has no end
+	// the last line has no end
+	text := strings.Join(append(stays[:len(stays):len(stays)], goes...), "\n")
 	for _, name := range []string{path, path + ".1"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -132,7 +137,8 @@ func TestForgetInLog(t *testing.T) {
 				t.Errorf("%s is gone", line)
 			}
 		}
-		if len(data) != len(text) || strings.Contains(string(data), id) || strings.Count(string(data), "secret") != 2 {
+		if len(data) != len(text) || strings.Contains(string(data), id) ||
+			strings.Count(string(data), "secret") != 2 {
 			t.Errorf("%q", data)
 		}
 	}
@@ -141,7 +147,8 @@ func TestForgetInLog(t *testing.T) {
 	}
 }
 
-// If a log is set aside in this moment, that log is read and written, not the new one of the same name.
+// If a log is set aside in this moment, that log is read and written, not the new one of the same
+// name.
 func TestForgetWhileTheLogIsSetAside(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shim.log")
 	old, new := "{\"chain\":8}\n{\"chain\":7}\n", "{\"chain\":7}\n{\"chain\":8}\n"
@@ -162,7 +169,8 @@ func TestForgetWhileTheLogIsSetAside(t *testing.T) {
 	if n, err := forgetIn(f, ledger.ChainName{ID: 7}); n != 1 || err != nil {
 		t.Errorf("%d lines, %v", n, err)
 	}
-	for name, want := range map[string]string{path: new, path + ".1": "{\"chain\":8}\n{}         \n"} {
+	for name, want := range map[string]string{path: new, path +
+		".1": "{\"chain\":8}\n{}         \n"} {
 		if text, err := os.ReadFile(name); err != nil || string(text) != want {
 			t.Errorf("%s holds %q, want %q, %v", filepath.Base(name), text, want, err)
 		}

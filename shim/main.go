@@ -30,7 +30,8 @@ func Main(env Env) int {
 	a := ask(env)
 	switch {
 	case !startPoller():
-		return a.search.Become(variables.Unset(env.Environ), nil) // at once: opening any file would end the process
+		// at once: opening any file would end the process
+		return a.search.Become(variables.Unset(env.Environ), nil)
 	case a.name == binary.Npx:
 		return a.search.Npx()
 	}
@@ -63,10 +64,11 @@ type next struct {
 type action int
 
 const (
-	become  action = iota
-	run            // the tool as decided, and once more, fresh, if it refuses the resume
-	observe        // the tool as the caller wrote it: the caller manages the session, or the ledger is locked
-	scout          // the tool before the prompt is there
+	become action = iota
+	run           // the tool as decided, and once more, fresh, if it refuses the resume
+	// the tool as the caller wrote it: the caller manages the session, or the ledger is locked
+	observe
+	scout // the tool before the prompt is there
 )
 
 // prepare takes the steps before the tool starts. A panic in them is a failure.

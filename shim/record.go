@@ -76,7 +76,8 @@ func (r *ran) finish() {
 
 func (r *ran) finishRun() {
 	file, stamp := r.sessions().Find(r.Stream.Seen().ID)
-	if stamp != "" && r.tool.Descriptor().SessionQuery != "" { // the session is a row, which the stream reads
+	// the session is a row, which the stream reads
+	if stamp != "" && r.tool.Descriptor().SessionQuery != "" {
 		r.Unbroken(func() { r.Stream.File(file, []byte(stamp)) })
 	}
 	o := r.outcome(r.seen(), r.status, r.Plan)
@@ -98,7 +99,8 @@ func (r *ran) finished(o *ledger.Outcome, err error) {
 func (r *ran) seen() rewrite.StreamState {
 	seen := *r.Stream.Seen()
 	seen.Failed = seen.Failed || r.Broken || r.Prompted // the session's input is not known
-	if r.Undelivered() != nil {                         // the session has an answer that the caller has not
+	// the session has an answer that the caller has not
+	if r.Undelivered() != nil {
 		seen.Failed, seen.TurnLimit, seen.Outside = true, false, reason.Interrupted
 	}
 	if r.Stopped != 0 {
@@ -108,7 +110,8 @@ func (r *ran) seen() rewrite.StreamState {
 	// half an answer.
 	seen.Failed = seen.Failed || r.Stopped != 0 && r.record.Format == rewrite.Text
 	if r.Stopped != 0 && r.status != (supervise.Status{}) {
-		seen.Answer, seen.Texts = "", nil // the answer is cut short, and digests of it would take time
+		// the answer is cut short, and digests of it would take time
+		seen.Answer, seen.Texts = "", nil
 	}
 	if r.Forgotten() {
 		seen.Refusal = reason.Forgotten
@@ -130,15 +133,19 @@ func (r *ran) leftFiles(o *ledger.Outcome, given []string) string {
 // about the binary.
 func (d *decided) noteUnread(o *ledger.Outcome) {
 	if unread := o.Unread(); unread != d.known.Unread && (unread || o.Good()) {
-		d.learnBinary(d.real.Fingerprint(), func(b *ledger.Binary) { b.Unread, b.Version = unread, cmp.Or(b.Version, o.Seen.Version) })
+		d.learnBinary(d.real.Fingerprint(), func(b *ledger.Binary) {
+			b.Unread, b.Version = unread, cmp.Or(b.Version, o.Seen.Version)
+		})
 	}
 }
 
 // outcome returns the outcome of a run or turn, without the state of the session.
-func (r *ran) outcome(seen rewrite.StreamState, st supervise.Status, plan rewrite.Plan) ledger.Outcome {
+func (r *ran) outcome(seen rewrite.StreamState,
+	st supervise.Status, plan rewrite.Plan) ledger.Outcome {
 	o := ledger.Outcome{
 		Plain: r.record.Format == rewrite.Text && r.line.Format != rewrite.Text, Printed: r.Spoke,
-		Now: decide.MillisOf(r.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: len(plan.Prompt), WholeReason: plan.WholeReason,
+		Now: decide.MillisOf(r.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen,
+		IDFormat: rewrite.StreamJSON, Sent: len(plan.Prompt), WholeReason: plan.WholeReason,
 	}
 	if r.rule.Rule != nil {
 		o.Resets = r.rule.ResetBy(seen.Answer)
@@ -146,8 +153,8 @@ func (r *ran) outcome(seen rewrite.StreamState, st supervise.Status, plan rewrit
 	return o
 }
 
-// mostForgotten is the number of resumes in a row without the session's history after which a binary
-// counts as unable to resume.
+// mostForgotten is the number of resumes in a row without the session's history after which a
+// binary counts as unable to resume.
 const mostForgotten = 2
 
 // noteNoResume records that a binary does not know the resume option, or has not loaded the

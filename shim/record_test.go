@@ -14,7 +14,8 @@ func TestFilesOfOutcomes(t *testing.T) {
 	dir := gitrepo.New(t)
 	gitrepo.Script(t, dir, "echo one >a; git add a; git commit -qm 1; echo two >a")
 	r := &ran{decided: guarded(t, memoryLedger(t), dir, t.TempDir())}
-	r.started, r.ticket = time.Now().Add(-time.Minute), &ledger.Ticket{Record: ledger.Record{Session: 1}}
+	r.started, r.ticket = time.Now().Add(-time.Minute),
+		&ledger.Ticket{Record: ledger.Record{Session: 1}}
 	seen := rewrite.StreamState{ID: "id", Final: true, Content: true}
 	limited := seen
 	limited.TurnLimit, limited.Failed = true, true

@@ -91,7 +91,9 @@ func (r *ran) end() int {
 func (d *decided) plan() rewrite.Plan { return d.planFor(newTarget(d.record.Prompt, d.decision)) }
 
 // freshPlan returns the command line of a run that begins anew, after any decision.
-func (d *decided) freshPlan() rewrite.Plan { return d.planFor(rewrite.ToFresh(d.record.Prompt.Text)) }
+func (d *decided) freshPlan() rewrite.Plan {
+	return d.planFor(rewrite.ToFresh(d.record.Prompt.Text))
+}
 
 func (d *decided) planFor(t rewrite.Target) rewrite.Plan {
 	plan := d.tool.Plan(d.runLine(), t.Beginning(d.env.NewID()))
@@ -109,7 +111,8 @@ func (d *decided) planFor(t rewrite.Target) rewrite.Plan {
 // addedOptions returns the long options that a command line has beside the caller's.
 func addedOptions(callers, args []string) (added []string) {
 	for _, arg := range args {
-		if name, _, _ := strings.Cut(arg, "="); strings.HasPrefix(name, "--") && !slices.Contains(callers, arg) {
+		if name, _, _ := strings.Cut(arg, "="); strings.HasPrefix(name, "--") &&
+			!slices.Contains(callers, arg) {
 			added = append(added, name)
 		}
 	}
@@ -170,10 +173,11 @@ func (d *decided) bringSession(plan rewrite.Plan) (copied string, err error) {
 	return copied, err
 }
 
-// removeUnused removes the session that a run has not taken: the copy, or a new session of an ID that
-// the caller chose, which the next run could not begin again.
+// removeUnused removes the session that a run has not taken: the copy, or a new session of an ID
+// that the caller chose, which the next run could not begin again.
 func (d *decided) removeUnused(r *ran, file string) {
-	if r != nil && r.Stopped == 0 && (r.Plan.Resume != "" || r.Plan.Trial) && d.line.ChosenID != "" {
+	if r != nil && r.Stopped == 0 && (r.Plan.Resume != "" || r.Plan.Trial) &&
+		d.line.ChosenID != "" {
 		file, _ = d.sessions().Find(d.line.ChosenID)
 	}
 	if file == "" {
@@ -207,9 +211,9 @@ func (r *ran) runFresh() (*ran, error) {
 	return fresh, err
 }
 
-// lacks reports whether the run's first request lacked the session: with the part of the prompt that
-// it left out, it is no longer than a fresh run's. A longer one was short for another reason: there
-// are fewer tools now than in the runs before.
+// lacks reports whether the run's first request lacked the session: with the part of the prompt
+// that it left out, it is no longer than a fresh run's. A longer one was short for another reason:
+// there are fewer tools now than in the runs before.
 func (r *ran) lacks(fresh *ran) bool {
 	short, whole := r.Stream.Seen().First, fresh.Stream.Seen().First
 	left := len(fresh.Plan.Prompt) - len(r.Plan.Prompt)
@@ -217,8 +221,8 @@ func (r *ran) lacks(fresh *ran) bool {
 }
 
 // endTrial records whether the binary accepts the plan's additions to the call. If the run failed
-// before that was known, the call runs once more as the caller wrote it. If this run gets further, the
-// binary refuses the additions.
+// before that was known, the call runs once more as the caller wrote it. If this run gets further,
+// the binary refuses the additions.
 func (r *ran) endTrial() (*ran, error) {
 	if !r.Refused() || r.Stopped != 0 {
 		if r.Accepted() {
@@ -230,7 +234,8 @@ func (r *ran) endTrial() (*ran, error) {
 	r.input.Again(r.LateStdin)
 	d := *r.decided
 	d.unset, d.line.Format = nil, rewrite.StreamJSON // the output is shown as it is in any format
-	plain, err := d.runTool(rewrite.Plan{Args: d.line.Args, Prompt: d.record.Prompt.Text, Whole: true})
+	plain, err := d.runTool(rewrite.Plan{Args: d.line.Args,
+		Prompt: d.record.Prompt.Text, Whole: true})
 	if err == nil && (plain.status == supervise.Status{} || plain.Accepted()) {
 		d.learnBinary(d.real.Fingerprint(), func(b *ledger.Binary) { b.Refuses = true })
 		d.fallBack(reason.AddedRefused)
@@ -238,8 +243,8 @@ func (r *ran) endTrial() (*ran, error) {
 	return plain, err
 }
 
-// runTool runs the tool as planned, up to its end, and then moves the caller's stdin to where the tool
-// would have left it. It fails if the tool cannot be started.
+// runTool runs the tool as planned, up to its end, and then moves the caller's stdin to where the
+// tool would have left it. It fails if the tool cannot be started.
 func (d *decided) runTool(plan rewrite.Plan) (*ran, error) {
 	in, err := d.input.ForRun(plan)
 	if err != nil {

@@ -47,7 +47,8 @@ func (r *ran) decideOnOpening() (stays bool) {
 	if err == nil && r.decision.Mode != rewrite.Observe {
 		r.Plan.Prompt, r.Pinned = r.record.Prompt.Text, r.pin
 		plan := r.plan() // a rule can take variables away, and ask for others and for options
-		stays = !r.decision.Mode.Continues() && slices.Equal(before.unset, r.unset) && slices.Equal(plan.Env, r.Plan.Env) && slices.Equal(plan.Args, r.Plan.Args)
+		stays = !r.decision.Mode.Continues() && slices.Equal(before.unset, r.unset) &&
+			slices.Equal(plan.Env, r.Plan.Env) && slices.Equal(plan.Args, r.Plan.Args)
 		if stays {
 			r.printVerbose(r.decision.Mode, r.decision.Reason)
 		}

@@ -30,24 +30,35 @@ type sequence struct {
 	Args    []string
 	Calls   []sequenceCall
 
-	dir  string                                            // its project, if calls do something there
-	sent func(i int, prompt, text string, why reason.Code) // if set, gets the text that is sent to a resumed session
+	// its project, if calls do something there
+	dir string
+	// if set, gets the text that is sent to a resumed session
+	sent func(i int, prompt, text string, why reason.Code)
 }
 
 type sequenceCall struct {
 	Prompt, Answer, Expect, Why, Cwd, Tool string
 	Env                                    map[string]string // beside the sequence's
 	Args                                   []string          // likewise
-	Said                                   []string          // all the run's texts, where it has several
-	Job                                    string            // no session can have calls of two jobs
-	Of                                     int               // the call with the session that it must continue, counted from 1; 0 for any
-	Caller                                 json.RawMessage   // the program's run that makes it, or several, the nearest first; "" for a person
-	After                                  float64           // seconds since the call before it ended, 0 for a minute
-	Beside                                 bool              // it begins before that one ends
-	Touched                                []string          // the files that its run changes by tools that say so
-	Does                                   string            // a shell script: the run's changes to the project
-	Before                                 string            // a shell script: changes to the project before the call
-	Shell                                  bool              // it works by commands: no tool says which files it changes
+	// all the run's texts, where it has several
+	Said []string
+	// no session can have calls of two jobs
+	Job string
+	// the call with the session that it must continue, counted from 1; 0 for any
+	Of int
+	// the program's run that makes it, or several, the nearest first; "" for a person
+	Caller json.RawMessage
+	// seconds since the call before it ended, 0 for a minute
+	After  float64
+	Beside bool // it begins before that one ends
+	// the files that its run changes by tools that say so
+	Touched []string
+	// a shell script: the run's changes to the project
+	Does string
+	// a shell script: changes to the project before the call
+	Before string
+	// it works by commands: no tool says which files it changes
+	Shell bool
 }
 
 func TestSequences(t *testing.T) {
@@ -108,7 +119,8 @@ func (s sequence) session(d decide.Decision, i int) string {
 }
 
 // decide makes call i, which ends well, and returns the decision and the rule that held for it.
-func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i int, now decide.Millis) (decide.Decision, string) {
+func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config,
+	i int, now decide.Millis) (decide.Decision, string) {
 	t.Helper()
 	d, rule, end := s.begin(t, l, cfg, i, now)
 	end()
@@ -117,7 +129,8 @@ func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i in
 
 // begin begins call i, and returns the decision, the rule that holds for it, and a function that
 // ends it well.
-func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int, now decide.Millis) (decide.Decision, string, func()) {
+func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config,
+	i int, now decide.Millis) (decide.Decision, string, func()) {
 	t.Helper()
 	call := s.Calls[i]
 	project, cwd := "/project", orElse(call.Cwd, "/project")
@@ -128,11 +141,13 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 		Record: ledger.Record{Tool: orElse(call.Tool, "claude"), Cwd: cwd, Caller: call.caller(t)},
 		Home:   "/home", Request: decide.Request{Now: now},
 		Prompt: prompt.New(call.Prompt, l.Key()), Project: project,
-		Tree:   func() string { return "tree" }, // no run changes a file, yet none counts as no progress
+		// no run changes a file, yet none counts as no progress
+		Tree:   func() string { return "tree" },
 		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }
-	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: slices.Concat(s.Args, call.Args), Prompt: call.Prompt,
+	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env,
+		Args: slices.Concat(s.Args, call.Args), Prompt: call.Prompt,
 		Run: r.Caller.Run().Identity(), Digest: l.Key().Name})
 	apply(m, cfg, r)
 	r.Fingerprints = call.settings(r.Tool, r.Task != "")
@@ -148,9 +163,11 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := rewrite.StreamState{Final: true, Content: true, Answer: orElse(call.Answer, "done"), Texts: call.Said,
-		ID: s.session(d, i), Files: call.Touched, Shell: call.Shell}
-	o := &ledger.Outcome{Now: now + 1000, Seen: seen, File: "/f", Stamp: "1", Resets: m.ResetBy(seen.Answer)}
+	seen := rewrite.StreamState{Final: true, Content: true, Answer: orElse(call.Answer, "done"),
+		Texts: call.Said,
+		ID:    s.session(d, i), Files: call.Touched, Shell: call.Shell}
+	o := &ledger.Outcome{Now: now + 1000, Seen: seen, File: "/f", Stamp: "1",
+		Resets: m.ResetBy(seen.Answer)}
 	return d, r.Rule, func() {
 		t.Helper()
 		files(ticket, o)
@@ -161,7 +178,8 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 }
 
 // files has a call see the project, and returns the work of its run there.
-func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call sequenceCall) func(*ledger.Ticket, *ledger.Outcome) {
+func (s sequence) files(t *testing.T, l *ledger.Ledger,
+	r *ledger.Call, call sequenceCall) func(*ledger.Ticket, *ledger.Outcome) {
 	t.Helper()
 	if s.dir == "" {
 		return func(*ledger.Ticket, *ledger.Outcome) {}
@@ -175,7 +193,9 @@ func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call seq
 	project := d.project()
 	r.Revision, r.FindWork = d.revision(), project.Find
 	r.WorkGone = func(left, commit string) bool { return project.Gone(left, commit) }
-	r.History = func(commit string) error { return git.History(r.Cwd, commit, r.Revision.Head, d.env.Environ) }
+	r.History = func(commit string) error {
+		return git.History(r.Cwd, commit, r.Revision.Head, d.env.Environ)
+	}
 	return func(ticket *ledger.Ticket, o *ledger.Outcome) {
 		t.Helper()
 		time.Sleep(10 * time.Millisecond) // a file gets the time of the kernel's last tick

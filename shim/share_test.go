@@ -15,12 +15,14 @@ func guidelines() string {
 	var rules strings.Builder
 	rules.WriteString("## Guidelines of the project\n\n")
 	for i := range 120 {
-		fmt.Fprintf(&rules, "- Names follow those that are there already, and each sentence stands by itself (rule %d).\n", i)
+		fmt.Fprintf(&rules, "- Names follow those that are there already, and each sentence "+
+			"stands by itself (rule %d).\n", i)
 	}
 	return rules.String() + "\n"
 }
 
-// Prompts of 10 kB that go on with a session are mostly sent as deltas, also where the rules are the first paragraph.
+// Prompts of 10 kB that go on with a session are mostly sent as deltas, also where the rules are
+// the first paragraph.
 func TestShareOfDeltas(t *testing.T) {
 	for name, tt := range map[string]struct {
 		big   func(string) string
@@ -41,7 +43,9 @@ func TestShareOfDeltas(t *testing.T) {
 				for i := range one.Calls {
 					one.Calls[i].Prompt = tt.big(one.Calls[i].Prompt)
 				}
-				if slices.ContainsFunc(one.Calls, func(c sequenceCall) bool { return c.Does != "" || c.Before != "" }) {
+				if slices.ContainsFunc(one.Calls, func(c sequenceCall) bool {
+					return c.Does != "" || c.Before != ""
+				}) {
 					one.dir = gitrepo.New(t)
 				}
 				one.sent = func(i int, prompt, text string, why reason.Code) {

@@ -83,14 +83,17 @@ func (f *found) openBook(local *localBook, open *sharedBook) {
 func StoreOptions(environ []string, s config.Store) ledger.RemoteOptions {
 	host, _ := os.Hostname()
 	return ledger.RemoteOptions{
-		Host: host, Helper: StoreHelper(), Environ: variables.Unset(environ), URL: s.URL, Key: s.Key, KeyFile: s.KeyFile,
+		Host: host, Helper: StoreHelper(), Environ: variables.Unset(environ), URL: s.URL,
+		Key: s.Key, KeyFile: s.KeyFile,
 		Timeout: s.Timeout, Upload: s.UploadTimeout,
 	}
 }
 
 // StoreHelper returns the path of the program that speaks with a store. It lies beside the running
 // program.
-func StoreHelper() string { return filepath.Join(filepath.Dir(binary.Executable()), "reprise-store") }
+func StoreHelper() string {
+	return filepath.Join(filepath.Dir(binary.Executable()), "reprise-store")
+}
 
 // whyUnshared returns why other machines cannot go on with the call's session, "" if they can.
 func (f *found) whyUnshared(o ledger.RemoteOptions) string {
@@ -309,7 +312,8 @@ func (b *sharedBook) awaitFinished(r *ledger.Call) {
 	pattern := filepath.Join(dir, unfinishedOf(b.remote.Job(r)))
 	pending := func(path string) bool {
 		info, err := os.Stat(path)
-		return err == nil && time.Since(info.ModTime()) < b.settings.UploadTimeout // an older one has failed
+		// an older one has failed
+		return err == nil && time.Since(info.ModTime()) < b.settings.UploadTimeout
 	}
 	for {
 		paths, _ := filepath.Glob(pattern) // the pattern is a valid one
@@ -335,7 +339,8 @@ func (b *sharedBook) detach(left []byte) error {
 		err = startShimctl(b.env.Environ, FinishCommand, file.Name())
 	}
 	if err != nil {
-		return fmt.Errorf("leave the store to another process: %w", errors.Join(err, os.Remove(file.Name())))
+		return fmt.Errorf("leave the store to another process: %w",
+			errors.Join(err, os.Remove(file.Name())))
 	}
 	return nil
 }

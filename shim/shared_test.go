@@ -33,12 +33,14 @@ func TestAwaitFinished(t *testing.T) {
 	}
 	leave := func(task string) string {
 		t.Helper()
-		f, err := os.CreateTemp(dir, unfinishedOf(b.remote.Job(&ledger.Call{Record: ledger.Record{Task: task}})))
+		f, err := os.CreateTemp(dir,
+			unfinishedOf(b.remote.Job(&ledger.Call{Record: ledger.Record{Task: task}})))
 		if err != nil {
 			t.Fatal(err)
 		}
 		f.Close()
-		if found, err := filepath.Match(UnfinishedFiles, filepath.Base(f.Name())); err != nil || !found {
+		if found, err := filepath.Match(UnfinishedFiles, filepath.Base(f.Name())); err != nil ||
+			!found {
 			t.Errorf("%s is not cleaned up", f.Name())
 		}
 		return f.Name()

@@ -11,7 +11,8 @@ import (
 // A turn of a conversation: the user's, the assistant's, or the result of a tool.
 type chatTurn struct{ who, text string }
 
-const chatRules = "You look after the machines of a small print shop in Lund. Answer what you are asked, and say so when you do not know.\n\n"
+const chatRules = "You look after the machines of a small print shop in Lund. Answer what you " +
+	"are asked, and say so when you do not know.\n\n"
 
 // render writes turns as lines, each under its name.
 func render(turns []chatTurn, name func(chatTurn) string, between string) string {
@@ -51,24 +52,32 @@ var chatForms = map[string]func(turns []chatTurn) string{
 		return chatRules + "Conversation:\n" + render(turns, named, "\n")
 	},
 	"names in lower case over fences": func(turns []chatTurn) string {
-		return chatRules + render(turns, func(t chatTurn) string { return t.who + ":\n```\n" + t.text + "\n```" }, "\n\n")
+		return chatRules + render(turns,
+			func(t chatTurn) string { return t.who + ":\n```\n" + t.text + "\n```" }, "\n\n")
 	},
 	"names before fences": func(turns []chatTurn) string {
-		return chatRules + render(turns, func(t chatTurn) string { return "**" + t.who + ":** ```text\n" + t.text + "\n```" }, "\n\n")
+		return chatRules + render(turns,
+			func(t chatTurn) string { return "**" + t.who + ":** ```text\n" + t.text + "\n```" },
+			"\n\n")
 	},
 	"names over quotation marks": func(turns []chatTurn) string {
-		return chatRules + render(turns, func(t chatTurn) string { return t.who + ":\n\"\"\"\n" + t.text + "\n\"\"\"" }, "\n\n")
+		return chatRules + render(turns,
+			func(t chatTurn) string { return t.who + ":\n\"\"\"\n" + t.text + "\n\"\"\"" }, "\n\n")
 	},
 	"lines across the page": func(turns []chatTurn) string { return chatRules + render(turns, named, "\n\n---\n\n") },
 	"headings": func(turns []chatTurn) string {
-		return chatRules + render(turns, func(t chatTurn) string { return "## " + t.who + "\n\n" + t.text }, "\n\n")
+		return chatRules + render(turns,
+			func(t chatTurn) string { return "## " + t.who + "\n\n" + t.text }, "\n\n")
 	},
 	"tags": func(turns []chatTurn) string {
-		return chatRules + render(turns, func(t chatTurn) string { return "<" + t.who + ">\n" + t.text + "\n</" + t.who + ">" }, "\n\n")
+		return chatRules + render(turns,
+			func(t chatTurn) string { return "<" + t.who + ">\n" + t.text + "\n</" + t.who + ">" },
+			"\n\n")
 	},
 	"accounts": func(turns []chatTurn) string {
 		names := map[string]string{"user": "@ada.berg", "assistant": "@opsy", "tool": "Tool"}
-		return chatRules + "Thread 17\n" + render(turns, func(t chatTurn) string { return names[t.who] + ": " + t.text }, "\n")
+		return chatRules + "Thread 17\n" +
+			render(turns, func(t chatTurn) string { return names[t.who] + ": " + t.text }, "\n")
 	},
 	"messages on one line": func(turns []chatTurn) string { return chatRules + messages(turns, "") },
 	"messages indented": func(turns []chatTurn) string {
@@ -90,7 +99,8 @@ var chatForms = map[string]func(turns []chatTurn) string{
 		if len(history) == 0 {
 			return "Current user message: " + newest
 		}
-		return "Conversation history:\n" + messages(history, "  ") + "\n\nCurrent user message: " + newest
+		return "Conversation history:\n" + messages(history, "  ") + "\n\nCurrent user message: " +
+			newest
 	},
 	"names and the newest apart": func(turns []chatTurn) string {
 		history, newest := lastAndRest(turns)
@@ -140,46 +150,61 @@ var chatForms = map[string]func(turns []chatTurn) string{
 
 // chatAnswers are two answers of several lines, as a form has them.
 func chatAnswers(form string) (first, second string) {
-	first = "The folder sticks because the rollers are worn.\n\n- Change both of them.\n- Clean the feeder:\n    blow it out\n        then wipe it\n\nDo you have spare ones?"
+	first = "The folder sticks because the rollers are worn.\n\n- Change both of them.\n- Clean " +
+		"the feeder:\n    blow it out\n        then wipe it\n\nDo you have spare ones?"
 	second = "Then take the old rollers of the other folder.\n\nThey have the same width."
 	switch form {
 	case "thoughts and actions":
-		return "Thought: I have to see the log of the folder.\nAction: read[folder.log]", "Thought: the rollers are worn.\nAction: order[rollers, 2]"
+		return "Thought: I have to see the log of the folder.\nAction: read[folder.log]",
+			"Thought: the rollers are worn.\nAction: order[rollers, 2]"
 	case "questions and answers":
 		return "QUESTION: Which of the two folders sticks?", "QUESTION: Since when does it stick?"
 	}
 	return first, second
 }
 
-// A conversation goes on in every form in which callers show it, and never if an earlier part of it is another.
+// A conversation goes on in every form in which callers show it, and never if an earlier part of it
+// is another.
 func TestConversations(t *testing.T) {
 	for form, show := range chatForms {
 		first, second := chatAnswers(form)
-		turns := []chatTurn{{"user", "The folder of the big press sticks.\n\nWhat can it be?"}, {"assistant", first}, {"user", "No, none."},
-			{"assistant", second}, {"user", "That works, thank you. And how often should I do that from now on?"}}
+		turns := []chatTurn{{"user", "The folder of the big press sticks.\n\nWhat can it be?"},
+			{"assistant", first}, {"user", "No, none."},
+			{"assistant", second},
+			{"user", "That works, thank you. And how often should I do that from now on?"}}
 		play := func(name string, want bool, third []chatTurn) {
 			t.Helper()
-			s := sequence{Name: form + ", " + name, Calls: []sequenceCall{{Prompt: show(turns[:1]), Answer: first, Caller: []byte(`""`)},
-				{Prompt: show(turns[:3]), Answer: second, Caller: []byte(`""`)}, {Prompt: show(third), Caller: []byte(`""`)}}}
+			s := sequence{Name: form + ", " + name, Calls: []sequenceCall{{Prompt: show(turns[:1]),
+				Answer: first, Caller: []byte(`""`)},
+				{Prompt: show(turns[:3]), Answer: second, Caller: []byte(`""`)},
+				{Prompt: show(third), Caller: []byte(`""`)}}}
 			d := s.decisions(t)
-			if !d[1].Mode.Continues() || d[2].Mode.Continues() != want || want && d[2].session != d[1].session {
-				t.Errorf("%s: %s (%s), %s (%s), want %v\n%s\n\n%s", s.Name, d[1].Mode, d[1].Reason, d[2].Mode, d[2].Reason, want, s.Calls[1].Prompt, s.Calls[2].Prompt)
+			if !d[1].Mode.Continues() || d[2].Mode.Continues() != want ||
+				want && d[2].session != d[1].session {
+				t.Errorf("%s: %s (%s), %s (%s), want %v\n%s\n\n%s", s.Name, d[1].Mode, d[1].Reason,
+					d[2].Mode, d[2].Reason, want, s.Calls[1].Prompt, s.Calls[2].Prompt)
 			}
 		}
-		change := func(edit func([]chatTurn) []chatTurn) []chatTurn { return edit(slices.Clone(turns)) }
+		change := func(edit func([]chatTurn) []chatTurn) []chatTurn {
+			return edit(slices.Clone(turns))
+		}
 		play("goes on", true, turns)
 		for at := range 4 {
 			play(fmt.Sprintf("turn %d edited", at+1), false, change(func(c []chatTurn) []chatTurn {
 				c[at].text = strings.Replace(c[at].text, " ", " not ", 1)
 				return c
 			}))
-			play(fmt.Sprintf("turn %d missing", at+1), false, change(func(c []chatTurn) []chatTurn { return slices.Delete(c, at, at+1) }))
-			play(fmt.Sprintf("an invented result before turn %d", at+1), false, change(func(c []chatTurn) []chatTurn {
-				return slices.Insert(c, at, chatTurn{"tool", "permission denied"})
-			}))
-			play(fmt.Sprintf("an invented answer before turn %d", at+1), false, change(func(c []chatTurn) []chatTurn {
-				return slices.Insert(c, at, chatTurn{"assistant", strings.Replace(first, "the", "that", 1)})
-			}))
+			play(fmt.Sprintf("turn %d missing", at+1), false,
+				change(func(c []chatTurn) []chatTurn { return slices.Delete(c, at, at+1) }))
+			play(fmt.Sprintf("an invented result before turn %d", at+1), false,
+				change(func(c []chatTurn) []chatTurn {
+					return slices.Insert(c, at, chatTurn{"tool", "permission denied"})
+				}))
+			play(fmt.Sprintf("an invented answer before turn %d", at+1), false,
+				change(func(c []chatTurn) []chatTurn {
+					return slices.Insert(c, at,
+						chatTurn{"assistant", strings.Replace(first, "the", "that", 1)})
+				}))
 		}
 		play("answers exchanged", false, change(func(c []chatTurn) []chatTurn {
 			c[1], c[3] = c[3], c[1]

@@ -26,7 +26,9 @@ type early struct {
 // does not delay the tool's output.
 func (r *ran) finishEarly(turns []supervise.Turn, plan rewrite.Plan) {
 	if !r.line.Copies || r.ticket == nil || r.ticket.Session == 0 || !r.book.isEarly() {
-		return // another call would write to the session that the tool still has, or there is nothing to record
+		// another call would write to the session that the tool still has, or there is nothing to
+		// record
+		return
 	}
 	r.early = &early{done: make(chan struct{})}
 	turns = supervise.OwnUsage(turns)
@@ -118,7 +120,8 @@ func (r *ran) finishTurns() {
 
 // outcomes returns the outcome of the call's own turn, which was sent the plan's prompt, and the
 // later turns. All but the last ended while the tool ran.
-func (r *ran) outcomes(turns []supervise.Turn, end supervise.Status, plan rewrite.Plan) (own ledger.Outcome, later []ledger.Turn) {
+func (r *ran) outcomes(turns []supervise.Turn,
+	end supervise.Status, plan rewrite.Plan) (own ledger.Outcome, later []ledger.Turn) {
 	for i, t := range turns {
 		bytes := 0
 		for _, p := range t.Prompts {
@@ -136,7 +139,8 @@ func (r *ran) outcomes(turns []supervise.Turn, end supervise.Status, plan rewrit
 		o := r.outcome(t.Seen, st, rewrite.Plan{})
 		o.Sent = bytes
 		o.Now = decide.MillisOf(t.Ended)
-		later = append(later, ledger.Turn{Started: decide.MillisOf(t.Began()), Bytes: bytes, Outcome: o})
+		later = append(later,
+			ledger.Turn{Started: decide.MillisOf(t.Began()), Bytes: bytes, Outcome: o})
 	}
 	return own, later
 }

@@ -55,9 +55,12 @@ func (l listener) take(r *os.File, done <-chan struct{}) {
 // it is much more than a second.
 const soon = 20 * time.Second
 
-// terminate starts a call and sends a signal some time after its start, or after the tool has come up, which the
-// tool tells by the file "up". It returns how the call ended, and how long after the signal.
-func terminate(cmd *exec.Cmd, l listener, up bool, after time.Duration, sig syscall.Signal) (ws syscall.WaitStatus, took time.Duration, err error) {
+// terminate starts a call and sends a signal some time after its start, or after the tool has come
+// up, which the tool tells by the file "up". It returns how the call ended, and how long after the
+// signal.
+func terminate(cmd *exec.Cmd, l listener, up bool,
+	after time.Duration, sig syscall.Signal) (ws syscall.WaitStatus,
+	took time.Duration, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return 0, 0, err
@@ -87,7 +90,8 @@ func terminate(cmd *exec.Cmd, l listener, up bool, after time.Duration, sig sysc
 }
 
 // terminated sends a signal some time after the tool has come up, and returns how the call ended.
-func terminated(t *testing.T, cmd *exec.Cmd, l listener, after time.Duration, sig syscall.Signal) syscall.WaitStatus {
+func terminated(t *testing.T, cmd *exec.Cmd, l listener,
+	after time.Duration, sig syscall.Signal) syscall.WaitStatus {
 	t.Helper()
 	ws, _, err := terminate(cmd, l, true, after, sig)
 	if err != nil {
@@ -127,7 +131,8 @@ type voice struct {
 const voiceID = "3a369ab5-d137-452a-bcc6-6394cabf30d1"
 
 const (
-	claudeBegins = `{"type":"system","subtype":"init","session_id":"` + voiceID + `","model":"m","claude_code_version":"2.1.329"}`
+	claudeBegins = `{"type":"system","subtype":"init","session_id":"` + voiceID +
+		`","model":"m","claude_code_version":"2.1.329"}`
 	claudeSays   = `{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"word"}]},"session_id":"` + voiceID + `"}`
 	claudeEnds   = `{"type":"result","subtype":"success","is_error":false,"result":"word","session_id":"` + voiceID + `"}`
 	geminiBegins = `{"type":"init","session_id":"` + voiceID + `","model":"gemini-2.5-pro"}`
@@ -137,7 +142,8 @@ const (
 
 // voices are taken from testdata/recordings, without fields that nothing depends on.
 var voices = []voice{
-	{"claude", []string{"-p", "hi", "--output-format", "stream-json", "--verbose"}, claudeBegins, claudeSays, claudeEnds},
+	{"claude", []string{"-p", "hi", "--output-format", "stream-json", "--verbose"}, claudeBegins,
+		claudeSays, claudeEnds},
 	{"claude", []string{"-p", "hi"}, claudeBegins, claudeSays, claudeEnds},
 	{"codex", []string{"exec", "--json", "hi"},
 		`{"type":"thread.started","thread_id":"` + voiceID + `"}`,
@@ -147,13 +153,17 @@ var voices = []voice{
 	{"gemini", []string{"-o", "stream-json", "-p", "hi"}, geminiBegins, geminiSays, geminiEnds},
 	{"gemini", []string{"-p", "hi"}, geminiBegins, geminiSays, geminiEnds},
 	{"vibe", []string{"-p", "hi", "--output", "streaming"},
-		`{"id":"user-turn-1","sessionId":"` + voiceID + `","generationStatus":"completed","type":"message","role":"user","content":[{"type":"text","text":"hi"}]}`,
-		`{"id":"assistant-1","sessionId":"` + voiceID + `","generationStatus":"completed","type":"message","role":"assistant","content":[{"type":"text","text":"word"}]}`,
-		`{"id":"assistant-2","sessionId":"` + voiceID + `","generationStatus":"completed","type":"message","role":"assistant","content":[{"type":"text","text":"end"}]}`},
+		`{"id":"user-turn-1","sessionId":"` + voiceID +
+			`","generationStatus":"completed","type":"message","role":"user","content":[{"type":"text","text":"hi"}]}`,
+		`{"id":"assistant-1","sessionId":"` + voiceID +
+			`","generationStatus":"completed","type":"message","role":"assistant","content":[{"type":"text","text":"word"}]}`,
+		`{"id":"assistant-2","sessionId":"` + voiceID +
+			`","generationStatus":"completed","type":"message","role":"assistant","content":[{"type":"text","text":"end"}]}`},
 	{"vibe", []string{"-p", "hi"}, "word", "word", "end"},
 }
 
-// habits are the ways of tools that are asked to end. A tool with a handler is told of the signal once it has come up.
+// habits are the ways of tools that are asked to end. A tool with a handler is told of the signal
+// once it has come up.
 var habits = []struct {
 	name, script string
 	handles      bool
@@ -163,7 +173,8 @@ var habits = []struct {
 	{"writes little, rests", `echo "$LINE"; : >up; exec sleep 60`, false},
 	{"has a handler, writes", `TOOL=handle exec "$COMPILED"`, true},
 	{"has a handler, rests", `trap 'exit 7' TERM; : >up; while :; do sleep 0.01; done`, true},
-	{"has a handler, answers", `trap 'echo "$END"; exit 0' TERM; : >up; while :; do sleep 0.01; done`, true},
+	{"has a handler, answers",
+		`trap 'echo "$END"; exit 0' TERM; : >up; while :; do sleep 0.01; done`, true},
 }
 
 // A moment is one call that gets SIGTERM, in twins.
@@ -184,16 +195,22 @@ func moments(t *testing.T, tool string, n int, rng *rand.Rand) (all []moment) {
 	}
 	formats := slices.DeleteFunc(slices.Clone(voices), func(v voice) bool { return v.tool != tool })
 	for range n {
-		v, h, l := formats[rng.IntN(len(formats))], habits[rng.IntN(len(habits))], []listener{deaf, slow, eager}[rng.IntN(3)]
-		m := moment{listener: l, up: h.handles || rng.IntN(2) == 0, after: time.Duration(rng.IntN(300)) * time.Millisecond}
-		m.what = fmt.Sprintf("%v, a tool that %s, a caller that listens %s, SIGTERM %v after the start (of the tool: %v)", append([]string{v.tool}, v.args...), h.name, l, m.after, m.up)
+		v, h, l := formats[rng.IntN(len(formats))], habits[rng.IntN(len(habits))],
+			[]listener{deaf, slow, eager}[rng.IntN(3)]
+		m := moment{listener: l, up: h.handles ||
+			rng.IntN(2) == 0, after: time.Duration(rng.IntN(300)) * time.Millisecond}
+		m.what = fmt.Sprintf("%v, a tool that %s, a caller that listens %s, SIGTERM %v after the "+
+			"start (of the tool: %v)", append([]string{v.tool}, v.args...), h.name, l, m.after,
+			m.up)
 		twin := func() *exec.Cmd {
 			cmd := shimmed(t, `echo "$BEGIN"; `+h.script, v.args...)
-			if err := os.Rename(filepath.Join(cmd.Dir, "claude"), filepath.Join(cmd.Dir, tool)); err != nil {
+			if err := os.Rename(filepath.Join(cmd.Dir, "claude"),
+				filepath.Join(cmd.Dir, tool)); err != nil {
 				t.Fatal(err)
 			}
 			cmd.Args[0] = tool
-			cmd.Env = append(cmd.Env, "BEGIN="+v.begin, "LINE="+v.line, "END="+v.end, "COMPILED="+program)
+			cmd.Env = append(cmd.Env, "BEGIN="+v.begin, "LINE="+v.line, "END="+v.end,
+				"COMPILED="+program)
 			return cmd
 		}
 		m.direct, m.shim = twin(), twin()
@@ -223,14 +240,19 @@ func (l listener) late(died bool) time.Duration {
 	return 6 * time.Second
 }
 
-// play runs both twins, and returns the differences. slow reports that nothing does but how long it took.
+// play runs both twins, and returns the differences. slow reports that nothing does but how long it
+// took.
 func (m moment) play() (differs string, slow bool) {
 	var got, want syscall.WaitStatus
 	var took, direct time.Duration
 	var err, errDirect error
 	var both sync.WaitGroup
-	both.Go(func() { got, took, err = terminate(m.shim, m.listener, m.up, m.after, syscall.SIGTERM) })
-	both.Go(func() { want, direct, errDirect = terminate(m.direct, m.listener, m.up, m.after, syscall.SIGTERM) })
+	both.Go(func() {
+		got, took, err = terminate(m.shim, m.listener, m.up, m.after, syscall.SIGTERM)
+	})
+	both.Go(func() {
+		want, direct, errDirect = terminate(m.direct, m.listener, m.up, m.after, syscall.SIGTERM)
+	})
 	both.Wait()
 	switch {
 	case err != nil || errDirect != nil:
@@ -243,8 +265,9 @@ func (m moment) play() (differs string, slow bool) {
 	return "", false
 }
 
-// However the caller listens and whenever it sends a signal, it sees the end that it would have seen without us, and within
-// the same second if it reads: drawn moments for each tool that has a voice.
+// However the caller listens and whenever it sends a signal, it sees the end that it would have
+// seen without us, and within the same second if it reads: drawn moments for each tool that has a
+// voice.
 func TestTerminatedAtAnyMoment(t *testing.T) {
 	seed := toolbox.Seed(t)
 	var tools []string
@@ -289,12 +312,14 @@ func TestTerminatedAtAnyMoment(t *testing.T) {
 	}
 }
 
-// The output of a tool that a signal ended is no answer: the caller does not wait until megabytes of it have been
-// digested. A tool that came to a good end all the same has answered.
+// The output of a tool that a signal ended is no answer: the caller does not wait until megabytes
+// of it have been digested. A tool that came to a good end all the same has answered.
 func TestAnAnswerThatIsCutShort(t *testing.T) {
 	for exit, kept := range map[int]bool{0: true, 7: false} {
-		cmd := shimmed(t, fmt.Sprintf(`trap 'exit %d' TERM; echo '%s'; echo '%s'; : >up; while :; do sleep 0.01; done`, exit, claudeBegins, claudeEnds), "-p", "hi", "--output-format", "stream-json", "--verbose")
-		if ws := terminated(t, cmd, eager, 200*time.Millisecond, syscall.SIGTERM); ws.ExitStatus() != exit {
+		cmd := shimmed(t,
+			fmt.Sprintf(`trap 'exit %d' TERM; echo '%s'; echo '%s'; : >up; while :; do sleep 0.01; done`, exit, claudeBegins, claudeEnds), "-p", "hi", "--output-format", "stream-json", "--verbose")
+		if ws := terminated(t, cmd, eager,
+			200*time.Millisecond, syscall.SIGTERM); ws.ExitStatus() != exit {
 			t.Fatalf("%x", ws)
 		}
 		db, err := sql.Open("sqlite3", filepath.Join(cmd.Dir, ".local/state/reprise/ledger.db"))
@@ -317,7 +342,8 @@ func outcomes(t *testing.T, home string) (all []string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	rows, err := db.Query(`SELECT coalesce(exit_code, -1), coalesce(signal, -1) FROM calls ORDER BY id DESC`)
+	rows,
+		err := db.Query(`SELECT coalesce(exit_code, -1), coalesce(signal, -1) FROM calls ORDER BY id DESC`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,14 +369,16 @@ const (
 // signal ends us then, in its place.
 func TestTerminatedAfterTheToolsEnd(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
-		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
+		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT,
+			syscall.SIGHUP, syscall.SIGQUIT} {
 			t.Run(fmt.Sprint(format, " ", int(sig)), func(t *testing.T) {
 				t.Parallel()
 				cmd := shimmed(t, longAnswer, "-p", "hi", "--output-format", format)
 				if ws := terminated(t, cmd, deaf, 300*time.Millisecond, sig); ws.Signal() != sig {
 					t.Errorf("%x", ws)
 				}
-				if got, want := outcomes(t, cmd.Dir)[0], fmt.Sprintf("exit 0, signal %d", sig); got != want {
+				if got, want := outcomes(t, cmd.Dir)[0],
+					fmt.Sprintf("exit 0, signal %d", sig); got != want {
 					t.Errorf("recorded: %s, want %s", got, want)
 				}
 			})
@@ -358,7 +386,8 @@ func TestTerminatedAfterTheToolsEnd(t *testing.T) {
 	}
 }
 
-// The answer waits for a caller that takes its time, also if the tool was asked to end and ends with success all the same.
+// The answer waits for a caller that takes its time, also if the tool was asked to end and ends
+// with success all the same.
 func TestTheAnswerWaits(t *testing.T) {
 	for name, script := range map[string]string{
 		"not asked": longAnswer, "asked": `trap : HUP; kill -HUP $PPID; sleep 2; ` + longAnswer,
@@ -403,7 +432,8 @@ func TestTerminatedAfterTheGate(t *testing.T) {
 		t.Fatalf("%s, %v", out, err)
 	}
 	cmd.Args[2] += "\n\nThat still fails: fix it."
-	if ws := terminated(t, cmd, deaf, 600*time.Millisecond, syscall.SIGTERM); ws.Signal() != syscall.SIGTERM {
+	if ws := terminated(t, cmd, deaf,
+		600*time.Millisecond, syscall.SIGTERM); ws.Signal() != syscall.SIGTERM {
 		t.Errorf("%x", ws)
 	}
 	if _, err := os.Stat(filepath.Join(cmd.Dir, "2.args")); err == nil {
@@ -413,7 +443,8 @@ func TestTerminatedAfterTheGate(t *testing.T) {
 
 // A caller that has closed its end: the tool's next write fails, be it the first since.
 func TestTheToolLearnsThatTheCallerHasGone(t *testing.T) {
-	cmd := shimmed(t, `trap '' PIPE; echo '{}'; until [ -e go ]; do sleep 0.02; done; echo '{}' || exit 77`,
+	cmd := shimmed(t,
+		`trap '' PIPE; echo '{}'; until [ -e go ]; do sleep 0.02; done; echo '{}' || exit 77`,
 		"-p", "hi", "--output-format", "stream-json", "--verbose")
 	r := startPiped(t, cmd)
 	if _, err := r.Read(make([]byte, 10)); err != nil {
@@ -432,7 +463,8 @@ func TestTheToolLearnsThatTheCallerHasGone(t *testing.T) {
 // A descriptor that the caller has closed is closed for the tool.
 func TestClosedStaysClosed(t *testing.T) {
 	for which, how := range []string{"<&-", ">&-", "2>&-"} {
-		cmd := shimmed(t, fmt.Sprintf(`if [ -e /proc/$$/fd/%d ]; then exit 1; else exit 77; fi`, which),
+		cmd := shimmed(t, fmt.Sprintf(`if [ -e /proc/$$/fd/%d ]; then exit 1; else exit 77; fi`,
+			which),
 			"-p", "hi", "--output-format", "stream-json", "--verbose")
 		sh := exec.Command("bash", "-c", `exec -a claude "$0" "$@" `+how, cmd.Path)
 		sh.Args = append(sh.Args, cmd.Args[1:]...)
@@ -445,19 +477,22 @@ func TestClosedStaysClosed(t *testing.T) {
 
 // So it is in a resumed run, where the shim reads stderr.
 func TestClosedStaysClosedInAResume(t *testing.T) {
-	cmd := resumable(t, `[ -e /proc/$$/fd/2 ] && echo open >>"$DIR/seen"; echo run >>"$DIR/seen"; . "$DIR/fake.sh"`)
+	cmd := resumable(t,
+		`[ -e /proc/$$/fd/2 ] && echo open >>"$DIR/seen"; echo run >>"$DIR/seen"; . "$DIR/fake.sh"`)
 	sh := exec.Command("bash", "-c", `exec -a claude "$0" "$@" 2>&-`, cmd.Path)
 	sh.Args = append(sh.Args, cmd.Args[1:]...)
 	sh.Env, sh.Dir = cmd.Env, cmd.Dir
 	ws := ended(t, sh)
 	seen, err := os.ReadFile(filepath.Join(cmd.Dir, "seen"))
 	args, errArgs := os.ReadFile(filepath.Join(cmd.Dir, "2.args"))
-	if err != nil || errArgs != nil || ws.ExitStatus() != 0 || strings.Count(string(seen), "open") != 1 || !strings.Contains(string(args), "--resume") {
+	if err != nil || errArgs != nil || ws.ExitStatus() != 0 ||
+		strings.Count(string(seen), "open") != 1 || !strings.Contains(string(args), "--resume") {
 		t.Errorf("exit status %d, %q, %q, %v, %v", ws.ExitStatus(), seen, args, err, errArgs)
 	}
 }
 
-// resumable prepares a call that is resumed, of a script that runs the stand-in for claude as $DIR/fake.sh.
+// resumable prepares a call that is resumed, of a script that runs the stand-in for claude as
+// $DIR/fake.sh.
 func resumable(t *testing.T, script string) *exec.Cmd {
 	t.Helper()
 	fake, err := os.ReadFile("../../testdata/fake/claude")
@@ -482,7 +517,9 @@ func resumable(t *testing.T, script string) *exec.Cmd {
 func TestTheToolClosesItsStdout(t *testing.T) {
 	const rest = `; exec >&-; until [ -e "$DIR/seen" ]; do sleep 0.02; done; exit 7`
 	fresh := func(format ...string) *exec.Cmd {
-		return shimmed(t, "echo '"+claudeBegins+"'; echo '"+claudeSays+"'; echo '"+claudeEnds+"'"+rest, append([]string{"-p", "hi"}, format...)...)
+		return shimmed(t,
+			"echo '"+claudeBegins+"'; echo '"+claudeSays+"'; echo '"+claudeEnds+"'"+rest,
+			append([]string{"-p", "hi"}, format...)...)
 	}
 	for name, cmd := range map[string]*exec.Cmd{
 		"stream-json": fresh("--output-format", "stream-json", "--verbose"),
@@ -498,7 +535,8 @@ func TestTheToolClosesItsStdout(t *testing.T) {
 				t.Fatal(err)
 			}
 			late := false
-			watchdog := time.AfterFunc(soon, func() { late = true; _ = os.WriteFile(filepath.Join(cmd.Dir, "seen"), nil, 0o600) })
+			watchdog := time.AfterFunc(soon,
+				func() { late = true; _ = os.WriteFile(filepath.Join(cmd.Dir, "seen"), nil, 0o600) })
 			text, err := io.ReadAll(out)
 			if !watchdog.Stop() || late || err != nil || len(text) == 0 {
 				t.Errorf("%q, %v; the end came late: %v", text, err, late)
@@ -514,20 +552,22 @@ func TestTheToolClosesItsStdout(t *testing.T) {
 	}
 }
 
-// A caller that reads slowly after its signal, or begins a second late, gets all of it, in any format and with the tool's
-// own status.
+// A caller that reads slowly after its signal, or begins a second late, gets all of it, in any
+// format and with the tool's own status.
 func TestSlowlyReadAfterASignal(t *testing.T) {
 	const text = 150000
 	script := `trap "asked=1" TERM; : >up; until [ "$asked" ]; do sleep 0.02; done
 		X=$(head -c 150000 /dev/zero | tr '\0' x); echo "$BEGIN"
 		printf '{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"%%s"}]},"session_id":"%%s"}\n' $X $ID
 		printf '{"type":"result","subtype":"success","is_error":false,"result":"%%s","session_id":"%%s"}\n' $X $ID; exit %d`
-	for name, args := range map[string][]string{"text": nil, "json": {"--output-format", "json"}, "stream-json": {"--output-format", "stream-json", "--verbose"}} {
+	for name, args := range map[string][]string{"text": nil, "json": {"--output-format", "json"},
+		"stream-json": {"--output-format", "stream-json", "--verbose"}} {
 		for _, late := range []bool{false, true} {
 			for _, exit := range []int{0, 1} {
 				t.Run(fmt.Sprintf("%s, late %v, exit %d", name, late, exit), func(t *testing.T) {
 					t.Parallel()
-					cmd := shimmed(t, fmt.Sprintf(script, exit), append([]string{"-p", "hi"}, args...)...)
+					cmd := shimmed(t, fmt.Sprintf(script, exit),
+						append([]string{"-p", "hi"}, args...)...)
 					cmd.Env = append(cmd.Env, "BEGIN="+claudeBegins, "ID="+voiceID)
 					r := startPiped(t, cmd)
 					waitUp(t, cmd)
@@ -546,7 +586,8 @@ func TestSlowlyReadAfterASignal(t *testing.T) {
 						total += n
 					}
 					_ = cmd.Wait() // its status is looked at
-					if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); total <= text || ws.ExitStatus() != exit {
+					if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); total <= text ||
+						ws.ExitStatus() != exit {
 						t.Errorf("%d bytes, wait status %x", total, ws)
 					}
 				})
@@ -567,7 +608,9 @@ func TestAnAnswerIntoAFullDevice(t *testing.T) {
 	}
 	defer full.Close()
 	for _, format := range []string{"text", "json", "stream-json"} {
-		cmd := shimmed(t, string(fake), "-p", "You are the coder.\n\n"+strings.Repeat("Keep it small. ", 40), "--output-format", format, "--verbose")
+		cmd := shimmed(t, string(fake), "-p",
+			"You are the coder.\n\n"+strings.Repeat("Keep it small. ", 40), "--output-format",
+			format, "--verbose")
 		cmd.Env = append(cmd.Env, "FAKE="+cmd.Dir)
 		first := *cmd
 		first.Stdout = full

@@ -73,7 +73,8 @@ func TestInheritedPipe(t *testing.T) {
 	}
 	// Each script is in front of the tool.
 	for _, tt := range []struct{ name, script, env, want string }{
-		{"the tool's own number", "read -r key <&3; printf '%s ' \"$key\" >>$DIR/keys", "A=b", "key key "},
+		{"the tool's own number", "read -r key <&3; printf '%s ' \"$key\" >>$DIR/keys",
+			"A=b", "key key "},
 		{"a number in a variable", ". $DIR/read", "KEY_FD=3", "key key "},
 		{"a path in a variable", ". $DIR/read", "KEY_FILE=/dev/fd/3", "key key "},
 		{"left over", "", "SHLVL=3", ""},
@@ -82,11 +83,13 @@ func TestInheritedPipe(t *testing.T) {
 			cmd := shimmed(t, tt.script+"\n"+string(fake))
 			write := func(name, text string) {
 				t.Helper()
-				if err := os.WriteFile(filepath.Join(cmd.Dir, name), []byte(text), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(cmd.Dir, name),
+					[]byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			write("read", "read -r key <${KEY_FILE:-/dev/fd/$KEY_FD}; printf '%s ' \"$key\" >>$DIR/keys\n")
+			write("read", "read -r key <${KEY_FILE:-/dev/fd/$KEY_FD}; printf '%s ' \"$key\" "+
+				">>$DIR/keys\n")
 			var managed bool
 			for i, prompt := range rounds(2) {
 				reader, writer, err := os.Pipe()

@@ -1,8 +1,9 @@
 // Package bundle packs the files of a session into one stream, and unpacks it elsewhere.
 //
 // A bundle is a tar of regular files in the order of their paths, compressed by zstd. Invariants:
-// nothing outside the named paths below a directory is read or written, whatever a bundle contains; no
-// file of a session is replaced before all of the bundle is unpacked and compared with its digest.
+// nothing outside the named paths below a directory is read or written, whatever a bundle contains;
+// no file of a session is replaced before all of the bundle is unpacked and compared with its
+// digest.
 package bundle
 
 import (
@@ -85,11 +86,13 @@ func (s selection) isCommon(name string) bool {
 
 // isOwn reports whether a file is the session's alone.
 func (s selection) isOwn(name string) bool {
-	return slices.ContainsFunc(s.own, func(p string) bool { return name == p || strings.HasPrefix(name, p+"/") })
+	return slices.ContainsFunc(s.own, func(p string) bool {
+		return name == p || strings.HasPrefix(name, p+"/")
+	})
 }
 
-// Digest returns the SHA-256 of the paths and contents of all files at or below paths, in hex, "" if
-// there are none. Times, modes and common files do not count.
+// Digest returns the SHA-256 of the paths and contents of all files at or below paths, in hex, ""
+// if there are none. Times, modes and common files do not count.
 func Digest(ctx context.Context, root *os.Root, paths []string, limits Limits) (string, error) {
 	chosen, err := selectPaths(paths)
 	if err != nil {
@@ -117,8 +120,8 @@ func digestOf(ctx context.Context, root *os.Root, files []file) (string, error) 
 	return inHex(sum), nil
 }
 
-// list returns the selected files in the order of their paths. It fails with store.ErrTooLarge beyond
-// the limits.
+// list returns the selected files in the order of their paths. It fails with store.ErrTooLarge
+// beyond the limits.
 func list(root *os.Root, chosen selection, limits Limits) ([]file, error) {
 	found := map[string]file{}
 	var size int64
@@ -166,7 +169,8 @@ func (s selection) names(root *os.Root) ([]string, error) {
 			return nil, err
 		}
 		for _, name := range matches {
-			if info, err := root.Lstat(name); err == nil && !info.IsDir() && !strings.HasPrefix(path.Base(name), temporary) {
+			if info, err := root.Lstat(name); err == nil && !info.IsDir() &&
+				!strings.HasPrefix(path.Base(name), temporary) {
 				names = append(names, name)
 			}
 		}
@@ -174,7 +178,8 @@ func (s selection) names(root *os.Root) ([]string, error) {
 	return names, nil
 }
 
-// walk calls add with every entry at or below a path that is no directory. A path that does not exist has none.
+// walk calls add with every entry at or below a path that is no directory. A path that does not
+// exist has none.
 func walk(root *os.Root, name string, add func(string, fs.DirEntry) error) error {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -260,7 +265,8 @@ func (r reader) Read(b []byte) (int, error) {
 // Pack writes a bundle of the files at and below paths to w and returns the digest of the files
 // that are not common. The first path must exist. It fails with store.ErrTooLarge beyond the
 // limits, and with store.ErrChanged if the files change meanwhile.
-func Pack(ctx context.Context, w io.Writer, root *os.Root, paths []string, limits Limits) (string, error) {
+func Pack(ctx context.Context, w io.Writer, root *os.Root,
+	paths []string, limits Limits) (string, error) {
 	chosen, err := selectPaths(paths)
 	if err != nil {
 		return "", err
@@ -288,7 +294,8 @@ func Pack(ctx context.Context, w io.Writer, root *os.Root, paths []string, limit
 
 func writeTar(ctx context.Context, w io.Writer, root *os.Root, files []file) (string, error) {
 	compressed, err := zstd.NewWriter(w,
-		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(maxWindow))
+		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(maxWindow))
 	if err != nil {
 		return "", err
 	}
@@ -304,9 +311,11 @@ func writeTar(ctx context.Context, w io.Writer, root *os.Root, files []file) (st
 	return inHex(sum), nil
 }
 
-func writeFile(ctx context.Context, archive *tar.Writer, root *os.Root, f file, sum hash.Hash) error {
+func writeFile(ctx context.Context, archive *tar.Writer, root *os.Root,
+	f file, sum hash.Hash) error {
 	// Only PAX keeps nanoseconds: some tools compare times that they have stored.
-	header := &tar.Header{Typeflag: tar.TypeReg, Name: f.path, Size: f.size, Mode: 0o600, ModTime: f.time}
+	header := &tar.Header{Typeflag: tar.TypeReg, Name: f.path, Size: f.size, Mode: 0o600,
+		ModTime: f.time}
 	header.Format = tar.FormatPAX
 	if err := archive.WriteHeader(header); err != nil {
 		return err

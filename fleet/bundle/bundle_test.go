@@ -28,7 +28,8 @@ func tree(t *testing.T, files map[string]string) *os.Root {
 	dir := t.TempDir()
 	for name, content := range files {
 		name = filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(content), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
+			os.WriteFile(name, []byte(content), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +79,8 @@ func pack(t *testing.T, root *os.Root, paths ...string) (content []byte, digest 
 }
 
 var session = map[string]string{
-	"s/a.jsonl": "one\ntwo\n", "s/a/tool-results/1.txt": strings.Repeat("x", 100_000), "s/a/\xff\n": "odd", "s/a-b": "", "tasks/a/1.json": "{}",
+	"s/a.jsonl": "one\ntwo\n", "s/a/tool-results/1.txt": strings.Repeat("x", 100_000),
+	"s/a/\xff\n": "odd", "s/a-b": "", "tasks/a/1.json": "{}",
 	"s/other.jsonl": "not this session's",
 }
 
@@ -109,8 +111,10 @@ func TestRoundTrip(t *testing.T) {
 	}
 	file, err := to.Stat("s/a.jsonl")
 	dir, err2 := to.Stat("s/a")
-	if errors.Join(err, err2) != nil || file.Mode() != 0o600 || !file.ModTime().Equal(then) || dir.Mode().Perm() != 0o700 {
-		t.Errorf("file %v of %v, directory %v, %v, %v", file.Mode(), file.ModTime(), dir.Mode(), err, err2)
+	if errors.Join(err, err2) != nil || file.Mode() != 0o600 || !file.ModTime().Equal(then) ||
+		dir.Mode().Perm() != 0o700 {
+		t.Errorf("file %v of %v, directory %v, %v, %v", file.Mode(), file.ModTime(), dir.Mode(),
+			err, err2)
 	}
 	if here, err := Digest(t.Context(), to, paths, limits); err != nil || here != digest {
 		t.Errorf("digest there %s, %v", here, err)
@@ -129,13 +133,17 @@ func TestDigest(t *testing.T) {
 		t.Errorf("of nothing: %q", d)
 	}
 	all := []string{
-		digest(map[string]string{"a": "1"}, "a"), digest(map[string]string{"a": "2"}, "a"), digest(map[string]string{"b": "1"}, "b"),
-		digest(map[string]string{"a": "1", "b": ""}, "a", "b"), digest(map[string]string{"a": "", "b": "1"}, "a", "b"), digest(map[string]string{"d/a": "1"}, "d"),
+		digest(map[string]string{"a": "1"}, "a"), digest(map[string]string{"a": "2"}, "a"),
+		digest(map[string]string{"b": "1"}, "b"),
+		digest(map[string]string{"a": "1", "b": ""}, "a", "b"),
+		digest(map[string]string{"a": "", "b": "1"}, "a", "b"),
+		digest(map[string]string{"d/a": "1"}, "d"),
 	}
 	if slices.Sort(all); len(slices.Compact(all)) != 6 {
 		t.Errorf("different files have one digest: %q", all)
 	}
-	if a, b := digest(map[string]string{"d/a": "1", "d/b": "2"}, "d"), digest(map[string]string{"d/b": "2", "d/a": "1"}, "d/b", "d", "d/a"); a != b {
+	if a, b := digest(map[string]string{"d/a": "1", "d/b": "2"}, "d"),
+		digest(map[string]string{"d/b": "2", "d/a": "1"}, "d/b", "d", "d/a"); a != b {
 		t.Error("the order of paths, or one that is named twice, changes the digest")
 	}
 }
@@ -148,33 +156,39 @@ func TestUnpackReplacesOnlyWhatItMay(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := tree(t, old)
-	if err := Unpack(t.Context(), stream(packed), digest, to, []string{"s"}, []string{"else"}, limits); !errors.Is(err, store.ErrChanged) {
+	if err := Unpack(t.Context(), stream(packed), digest, to, []string{"s"},
+		[]string{"else"}, limits); !errors.Is(err, store.ErrChanged) {
 		t.Errorf("over other files: %v", err)
 	}
 	if got := contents(t, to); len(got) != 3 || got["s/a"] != "old" {
 		t.Errorf("files are now %q", got)
 	}
-	if err := Unpack(t.Context(), stream(packed), digest, to, []string{"s"}, []string{"else", before}, limits); err != nil {
+	if err := Unpack(t.Context(), stream(packed), digest, to, []string{"s"},
+		[]string{"else", before}, limits); err != nil {
 		t.Errorf("over known files: %v", err)
 	}
 	if got := contents(t, to); len(got) != 3 || got["s/a"] != "new" || got["s/c"] != "more" {
 		t.Errorf("files are now %q", got)
 	}
-	if err := Unpack(t.Context(), stream(packed), digest, to, []string{"s"}, nil, limits); err != nil {
+	if err := Unpack(t.Context(), stream(packed), digest, to, []string{"s"},
+		nil, limits); err != nil {
 		t.Errorf("over its own files: %v", err)
 	}
 	for _, odd := range []func(name string) error{
-		func(name string) error { return os.Symlink("b", name) }, func(name string) error { return os.Mkdir(name, 0o755) },
+		func(name string) error { return os.Symlink("b", name) },
+		func(name string) error { return os.Mkdir(name, 0o755) },
 	} {
 		to = tree(t, map[string]string{"s/b": ""})
 		if err := odd(filepath.Join(to.Name(), "s/a")); err != nil {
 			t.Fatal(err)
 		}
-		now, err := Digest(t.Context(), tree(t, map[string]string{"s/b": ""}), []string{"s"}, limits)
+		now, err := Digest(t.Context(), tree(t, map[string]string{"s/b": ""}), []string{"s"},
+			limits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Unpack(t.Context(), stream(packed), digest, to, []string{"s"}, []string{now}, limits); !errors.Is(err, store.ErrChanged) {
+		if err := Unpack(t.Context(), stream(packed), digest, to, []string{"s"},
+			[]string{now}, limits); !errors.Is(err, store.ErrChanged) {
 			t.Errorf("over what is no file: %v", err)
 		}
 	}
@@ -183,7 +197,8 @@ func TestUnpackReplacesOnlyWhatItMay(t *testing.T) {
 func TestPackRefuses(t *testing.T) {
 	refused := func(what string, want error, root *os.Root, limits Limits, paths ...string) {
 		t.Helper()
-		if _, err := Pack(t.Context(), io.Discard, root, paths, limits); err == nil || want != nil && !errors.Is(err, want) {
+		if _, err := Pack(t.Context(), io.Discard, root, paths, limits); err == nil ||
+			want != nil && !errors.Is(err, want) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -235,7 +250,8 @@ func TestPackSeesChanges(t *testing.T) {
 				t.Error(err)
 			}
 		}}
-		if _, err := Pack(t.Context(), w, root, []string{"d"}, Limits{1 << 30, 9}); !errors.Is(err, store.ErrChanged) {
+		if _, err := Pack(t.Context(), w, root,
+			[]string{"d"}, Limits{1 << 30, 9}); !errors.Is(err, store.ErrChanged) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -276,36 +292,46 @@ func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 // hostile are bundles that no Pack writes.
 var hostile = map[string][]byte{
-	"out":             archive(tar.Header{Name: "s/../../x", Typeflag: tar.TypeReg}),
-	"absolute":        archive(tar.Header{Name: "/tmp/x", Typeflag: tar.TypeReg}),
-	"another path":    archive(tar.Header{Name: "other/x", Typeflag: tar.TypeReg}),
-	"prefix":          archive(tar.Header{Name: "sx", Typeflag: tar.TypeReg}),
-	"dots":            archive(tar.Header{Name: "s/./x", Typeflag: tar.TypeReg}),
-	"link":            archive(tar.Header{Name: "s/x", Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}),
-	"hard link":       archive(tar.Header{Name: "s/x", Linkname: "s/y", Typeflag: tar.TypeLink}),
-	"device":          archive(tar.Header{Name: "s/x", Typeflag: tar.TypeChar}),
-	"pipe":            archive(tar.Header{Name: "s/x", Typeflag: tar.TypeFifo}),
-	"directory":       archive(tar.Header{Name: "s/x/", Typeflag: tar.TypeDir}),
-	"twice":           archive(tar.Header{Name: "s/x", Typeflag: tar.TypeReg}, tar.Header{Name: "s/x", Typeflag: tar.TypeReg}),
-	"not in order":    archive(tar.Header{Name: "s/y", Typeflag: tar.TypeReg}, tar.Header{Name: "s/x", Typeflag: tar.TypeReg}),
-	"file and parent": archive(tar.Header{Name: "s/x", Typeflag: tar.TypeReg}, tar.Header{Name: "s/x-", Typeflag: tar.TypeReg}, tar.Header{Name: "s/x/y", Typeflag: tar.TypeReg}),
-	"temporary":       archive(tar.Header{Name: "s/" + temporary + "x", Typeflag: tar.TypeReg}),
-	"attributes":      archive(tar.Header{Name: "s/x", Typeflag: tar.TypeReg, PAXRecords: map[string]string{"SCHILY.xattr.user.x": "y"}}),
-	"bomb":            archive(tar.Header{Name: "s/x", Typeflag: tar.TypeReg, Size: 1 << 30}),
-	"bomb of two":     archive(tar.Header{Name: "s/x", Typeflag: tar.TypeReg, Size: 1 << 19}, tar.Header{Name: "s/y", Typeflag: tar.TypeReg, Size: 1<<19 + 1}),
-	"deep":            archive(tar.Header{Name: "s" + strings.Repeat("/d", maxDepth), Typeflag: tar.TypeReg}),
-	"not a bundle":    []byte("GIF89a"),
-	"nothing":         {},
+	"out":          archive(tar.Header{Name: "s/../../x", Typeflag: tar.TypeReg}),
+	"absolute":     archive(tar.Header{Name: "/tmp/x", Typeflag: tar.TypeReg}),
+	"another path": archive(tar.Header{Name: "other/x", Typeflag: tar.TypeReg}),
+	"prefix":       archive(tar.Header{Name: "sx", Typeflag: tar.TypeReg}),
+	"dots":         archive(tar.Header{Name: "s/./x", Typeflag: tar.TypeReg}),
+	"link": archive(tar.Header{Name: "s/x", Linkname: "/etc/passwd",
+		Typeflag: tar.TypeSymlink}),
+	"hard link": archive(tar.Header{Name: "s/x", Linkname: "s/y", Typeflag: tar.TypeLink}),
+	"device":    archive(tar.Header{Name: "s/x", Typeflag: tar.TypeChar}),
+	"pipe":      archive(tar.Header{Name: "s/x", Typeflag: tar.TypeFifo}),
+	"directory": archive(tar.Header{Name: "s/x/", Typeflag: tar.TypeDir}),
+	"twice": archive(tar.Header{Name: "s/x", Typeflag: tar.TypeReg},
+		tar.Header{Name: "s/x", Typeflag: tar.TypeReg}),
+	"not in order": archive(tar.Header{Name: "s/y", Typeflag: tar.TypeReg},
+		tar.Header{Name: "s/x", Typeflag: tar.TypeReg}),
+	"file and parent": archive(tar.Header{Name: "s/x", Typeflag: tar.TypeReg},
+		tar.Header{Name: "s/x-", Typeflag: tar.TypeReg},
+		tar.Header{Name: "s/x/y", Typeflag: tar.TypeReg}),
+	"temporary": archive(tar.Header{Name: "s/" + temporary + "x", Typeflag: tar.TypeReg}),
+	"attributes": archive(tar.Header{Name: "s/x", Typeflag: tar.TypeReg,
+		PAXRecords: map[string]string{"SCHILY.xattr.user.x": "y"}}),
+	"bomb": archive(tar.Header{Name: "s/x", Typeflag: tar.TypeReg, Size: 1 << 30}),
+	"bomb of two": archive(tar.Header{Name: "s/x", Typeflag: tar.TypeReg, Size: 1 << 19},
+		tar.Header{Name: "s/y", Typeflag: tar.TypeReg, Size: 1<<19 + 1}),
+	"deep": archive(tar.Header{Name: "s" +
+		strings.Repeat("/d", maxDepth), Typeflag: tar.TypeReg}),
+	"not a bundle": []byte("GIF89a"),
+	"nothing":      {},
 }
 
 // Files that other sessions need too are added, and neither compared nor replaced nor removed.
 func TestCommonFiles(t *testing.T) {
-	files := map[string]string{"p/blobs/0a": "0", "p/blobs/0b": "1", "p/blobs/0b.x": "x", "p/other": "o", "p/blobs/dir/0c": "c"}
+	files := map[string]string{"p/blobs/0a": "0", "p/blobs/0b": "1", "p/blobs/0b.x": "x",
+		"p/other": "o", "p/blobs/dir/0c": "c"}
 	for name, content := range session {
 		files[name] = content
 	}
 	from := tree(t, files)
-	mixed := append([]string{rewrite.CommonFiles + "p/blobs/*[0-9a-f]", rewrite.CommonFiles + "none/*"}, paths...)
+	mixed := append([]string{rewrite.CommonFiles + "p/blobs/*[0-9a-f]", rewrite.CommonFiles +
+		"none/*"}, paths...)
 	packed, digest := pack(t, from, mixed...)
 	if _, without := pack(t, from, paths...); without != digest {
 		t.Error("common files count in the digest")
@@ -318,7 +344,8 @@ func TestCommonFiles(t *testing.T) {
 		if err := Unpack(t.Context(), stream(packed), digest, to, mixed, nil, limits); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
-		got, want := contents(t, to), map[string]string{"p/blobs/0a": "0", "p/blobs/0b": "1", "s/a.jsonl": session["s/a.jsonl"]}
+		got, want := contents(t, to), map[string]string{"p/blobs/0a": "0", "p/blobs/0b": "1",
+			"s/a.jsonl": session["s/a.jsonl"]}
 		for name, content := range there {
 			want[name] = content
 		}
@@ -336,15 +363,18 @@ func TestCommonFiles(t *testing.T) {
 			t.Errorf("%s: digest %s, %v", what, here, err)
 		}
 	}
-	if err := Unpack(t.Context(), stream(packed), digest, tree(t, nil), paths, nil, limits); !errors.Is(err, store.ErrBroken) {
+	if err := Unpack(t.Context(), stream(packed), digest, tree(t, nil), paths,
+		nil, limits); !errors.Is(err, store.ErrBroken) {
 		t.Errorf("without their pattern: %v", err)
 	}
 	for _, wrong := range []string{"../*", "p/[", "/p/*", "p//*", ""} {
-		if _, err := Digest(t.Context(), from, append(paths[:len(paths):len(paths)], rewrite.CommonFiles+wrong), limits); err == nil {
+		if _, err := Digest(t.Context(), from,
+			append(paths[:len(paths):len(paths)], rewrite.CommonFiles+wrong), limits); err == nil {
 			t.Errorf("%q is accepted", wrong)
 		}
 	}
-	if _, err := Digest(t.Context(), from, []string{rewrite.CommonFiles + "p/*"}, limits); err == nil {
+	if _, err := Digest(t.Context(), from,
+		[]string{rewrite.CommonFiles + "p/*"}, limits); err == nil {
 		t.Error("common files alone are a session")
 	}
 }
@@ -352,7 +382,8 @@ func TestCommonFiles(t *testing.T) {
 func TestUnpackRefuses(t *testing.T) {
 	many := make([]tar.Header, limits.Files+1)
 	for i := range many {
-		many[i] = tar.Header{Name: "s/" + string([]byte{byte('a' + i/26), byte('a' + i%26)}), Typeflag: tar.TypeReg}
+		many[i] = tar.Header{Name: "s/" + string([]byte{byte('a' + i/26), byte('a' + i%26)}),
+			Typeflag: tar.TypeReg}
 	}
 	cases := map[string][]byte{"many": archive(many...)}
 	for what, content := range hostile {
@@ -363,7 +394,8 @@ func TestUnpackRefuses(t *testing.T) {
 	for what, content := range cases {
 		to := tree(t, map[string]string{"keep": "this"})
 		err := Unpack(t.Context(), stream(content), digest, to, []string{"s"}, nil, limits)
-		if !errors.Is(err, store.ErrBroken) || strings.Contains(err.Error(), "another digest") && what != "nothing" {
+		if !errors.Is(err, store.ErrBroken) ||
+			strings.Contains(err.Error(), "another digest") && what != "nothing" {
 			t.Errorf("%s: %v", what, err)
 		}
 		if got := contents(t, to); len(got) != 1 {
@@ -371,7 +403,8 @@ func TestUnpackRefuses(t *testing.T) {
 		}
 	}
 	to := tree(t, nil)
-	if err := Unpack(t.Context(), stream(packed), strings.Repeat("0", 64), to, paths, nil, limits); !errors.Is(err, store.ErrBroken) || len(contents(t, to)) != 0 {
+	if err := Unpack(t.Context(), stream(packed), strings.Repeat("0", 64), to, paths,
+		nil, limits); !errors.Is(err, store.ErrBroken) || len(contents(t, to)) != 0 {
 		t.Errorf("another digest: %v, left %q", err, contents(t, to))
 	}
 	if err := os.Symlink(t.TempDir(), filepath.Join(to.Name(), "s")); err != nil {
@@ -382,8 +415,8 @@ func TestUnpackRefuses(t *testing.T) {
 	}
 }
 
-// Whatever a bundle contains, it changes nothing outside the session's paths, and nothing at all if it is refused.
-// stream is where a bundle comes from.
+// Whatever a bundle contains, it changes nothing outside the session's paths, and nothing at all if
+// it is refused. stream is where a bundle comes from.
 func stream(packed []byte) func() (io.Reader, error) {
 	return func() (io.Reader, error) { return bytes.NewReader(packed), nil }
 }
@@ -396,7 +429,8 @@ func FuzzUnpack(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		above := t.TempDir()
 		dir := filepath.Join(above, "home")
-		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "keep"), []byte("this"), 0o600)); err != nil {
+		if err := errors.Join(os.Mkdir(dir, 0o700),
+			os.WriteFile(filepath.Join(dir, "keep"), []byte("this"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		root, err := os.OpenRoot(dir)
@@ -412,7 +446,8 @@ func FuzzUnpack(f *testing.F) {
 			t.Errorf("changed what is not the session's: %v, %q", entries, got)
 		}
 		for name := range got {
-			if name != "keep" && name != "s" && !strings.HasPrefix(name, "s/") || err != nil && name != "keep" {
+			if name != "keep" && name != "s" && !strings.HasPrefix(name, "s/") ||
+				err != nil && name != "keep" {
 				t.Errorf("%v, and left %q", err, name)
 			}
 		}
@@ -421,7 +456,8 @@ func FuzzUnpack(f *testing.F) {
 
 // fuzzDigest is the digest that a bundle has, so that Unpack reaches its last steps.
 func fuzzDigest(t *testing.T, content []byte, root *os.Root) string {
-	u := &unpacker{root: root, chosen: selection{own: []string{"s"}}, limits: limits, names: map[string]string{}, parents: map[string]bool{}}
+	u := &unpacker{root: root, chosen: selection{own: []string{"s"}}, limits: limits,
+		names: map[string]string{}, parents: map[string]bool{}}
 	defer u.clean()
 	digest, err := u.read(t.Context(), bytes.NewReader(content))
 	if err != nil {

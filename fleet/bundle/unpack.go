@@ -24,10 +24,10 @@ import (
 // maxWindow bounds the memory that a bundle makes the reader use.
 const maxWindow = 4 << 20
 
-// Unpack replaces the files at and below paths by a bundle's files, and adds common files. Anything there
-// now must be nothing, or have one of the digests replace: it fails with store.ErrChanged otherwise. It
-// fails with store.ErrBroken if the bundle has another digest, or contents that no bundle has. It calls fetch if the
-// files are not the bundle's already.
+// Unpack replaces the files at and below paths by a bundle's files, and adds common files. Anything
+// there now must be nothing, or have one of the digests replace: it fails with store.ErrChanged
+// otherwise. It fails with store.ErrBroken if the bundle has another digest, or contents that no
+// bundle has. It calls fetch if the files are not the bundle's already.
 func Unpack(ctx context.Context, fetch func() (io.Reader, error), digest string, root *os.Root,
 	paths, replace []string, limits Limits,
 ) error {
@@ -35,7 +35,8 @@ func Unpack(ctx context.Context, fetch func() (io.Reader, error), digest string,
 	if err != nil {
 		return err
 	}
-	u := &unpacker{root: root, chosen: chosen, limits: limits, names: map[string]string{}, parents: map[string]bool{}}
+	u := &unpacker{root: root, chosen: chosen, limits: limits, names: map[string]string{},
+		parents: map[string]bool{}}
 	defer u.clean()
 	if now, _, err := u.present(ctx, replace, digest); err != nil || now == digest {
 		return err
@@ -74,13 +75,15 @@ type unpacker struct {
 
 // read unpacks all files and returns their digest.
 func (u *unpacker) read(ctx context.Context, r io.Reader) (string, error) {
-	compressed, err := zstd.NewReader(reader{ctx, r}, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
+	compressed, err := zstd.NewReader(reader{ctx, r}, zstd.WithDecoderMaxWindow(maxWindow),
+		zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return "", err
 	}
 	defer compressed.Close()
 	// Headers and padding of small files are more than their contents.
-	archive, sum := tar.NewReader(io.LimitReader(compressed, u.limits.Size+int64(u.limits.Files)*8<<10)), sha256.New()
+	archive, sum := tar.NewReader(io.LimitReader(compressed,
+		u.limits.Size+int64(u.limits.Files)*8<<10)), sha256.New()
 	for {
 		header, err := archive.Next()
 		if err == io.EOF {
@@ -121,7 +124,8 @@ func (u *unpacker) check(h *tar.Header) error {
 		return fmt.Errorf("%q is no path of the session", name)
 	case name <= u.last:
 		return fmt.Errorf("%q is not in order", name)
-	case strings.Count(name, "/") >= maxDepth, len(u.order) >= u.limits.Files, h.Size < 0, h.Size > u.limits.Size-u.size:
+	case strings.Count(name, "/") >= maxDepth, len(u.order) >= u.limits.Files, h.Size < 0,
+		h.Size > u.limits.Size-u.size:
 		return fmt.Errorf("%q is beyond the limits", name)
 	case u.parents[name] || u.isFile(path.Dir(name)):
 		return fmt.Errorf("%q is both a file and a directory", name)
@@ -207,9 +211,11 @@ func (u *unpacker) mkdir(dir string) error {
 	return nil
 }
 
-// present returns the digest of the files that are there now, and these. It fails with store.ErrChanged
-// if anything but a file is in the way, or files of a digest that must not be replaced.
-func (u *unpacker) present(ctx context.Context, replace []string, own string) (digest string, files []file, err error) {
+// present returns the digest of the files that are there now, and these. It fails with
+// store.ErrChanged if anything but a file is in the way, or files of a digest that must not be
+// replaced.
+func (u *unpacker) present(ctx context.Context,
+	replace []string, own string) (digest string, files []file, err error) {
 	for _, name := range u.order {
 		if info, err := u.root.Lstat(name); err == nil && !info.Mode().IsRegular() {
 			return "", nil, fmt.Errorf("%w: %s is no regular file", store.ErrChanged, name)

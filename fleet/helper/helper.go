@@ -27,7 +27,8 @@ import (
 
 // Engines opens engines by URL, and tests whether one can be trusted.
 type Engines struct {
-	Open     func(ctx context.Context, url string) (store.Store, error) // without waiting for the store
+	// without waiting for the store
+	Open     func(ctx context.Context, url string) (store.Store, error)
 	SelfTest func(ctx context.Context, s store.Store) error
 }
 
@@ -57,7 +58,8 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 		return 0
 	}
 	if info, err := in.Stat(); len(args) > 0 || err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		fmt.Fprintln(log, "error: reprise-store takes log, prune, check or version; else the shims start it")
+		fmt.Fprintln(log, "error: reprise-store takes log, prune, check or version; else the "+
+			"shims start it")
 		return 2
 	}
 	if err := wire.HideMemory(); err != nil {
@@ -65,8 +67,8 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 		return 1
 	}
 	closeInherited()
-	// A signal for a whole container or service ends the tool, and the session is then saved. Without
-	// a reader, requests are still to be carried out.
+	// A signal for a whole container or service ends the tool, and the session is then saved.
+	// Without a reader, requests are still to be carried out.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 	if err := serve(in, out, engines); err != nil {
 		fmt.Fprintln(log, "reprise-store:", err)
@@ -87,7 +89,8 @@ func closeInherited() {
 		if err != nil || fd <= 2 {
 			continue
 		}
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil &&
+			flags&unix.FD_CLOEXEC == 0 {
 			_ = unix.Close(fd)
 		}
 	}
@@ -99,10 +102,11 @@ func serve(in io.Reader, out io.Writer, engines Engines) error {
 	var opened *vault.Vault
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	err := wire.Serve(ctx, in, out, func(ctx context.Context, c wire.Config) (_ wire.Service, err error) {
-		engine, opened, err = open(ctx, c, engines)
-		return opened, err
-	})
+	err := wire.Serve(ctx, in, out,
+		func(ctx context.Context, c wire.Config) (_ wire.Service, err error) {
+			engine, opened, err = open(ctx, c, engines)
+			return opened, err
+		})
 	if opened == nil {
 		return err
 	}
@@ -112,7 +116,8 @@ func serve(in io.Reader, out io.Writer, engines Engines) error {
 	return err
 }
 
-// open opens the store that a configuration names. The key comes first: without it the store is not asked.
+// open opens the store that a configuration names. The key comes first: without it the store is not
+// asked.
 func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, *vault.Vault, error) {
 	key, err := readKey(c)
 	if err != nil {
@@ -122,7 +127,8 @@ func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, *va
 	if err != nil {
 		return nil, nil, err
 	}
-	options := vault.Options{Key: key, Limits: bundle.Usual, SelfTest: engines.SelfTest, Now: time.Now}
+	options := vault.Options{Key: key, Limits: bundle.Usual, SelfTest: engines.SelfTest,
+		Now: time.Now}
 	return engine, vault.Open(ctx, engine, options), nil
 }
 

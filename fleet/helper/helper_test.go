@@ -50,7 +50,8 @@ func (d *directory) file(key string) string {
 	return filepath.Join(d.path, hex.EncodeToString([]byte(key)))
 }
 
-func (d *directory) Read(_ context.Context, _ int64, names ...string) (map[string]store.Entry, error) {
+func (d *directory) Read(_ context.Context,
+	_ int64, names ...string) (map[string]store.Entry, error) {
 	entries := map[string]store.Entry{}
 	for _, name := range names {
 		content, err := os.ReadFile(d.file(name))
@@ -66,7 +67,8 @@ func (d *directory) Read(_ context.Context, _ int64, names ...string) (map[strin
 func (d *directory) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if e, err := store.ReadOne(ctx, d, store.MaxRegister, key); err == nil && e.Version != old || err != nil && old != "" {
+	if e, err := store.ReadOne(ctx, d, store.MaxRegister, key); err == nil && e.Version != old ||
+		err != nil && old != "" {
 		return "", store.ErrMoved
 	}
 	return fmt.Sprint(len(value)), os.WriteFile(d.file(key), value, 0o600)
@@ -83,7 +85,9 @@ func (d *directory) Close() error                                   { return nil
 
 func start(t *testing.T, url string) *wire.Client {
 	t.Helper()
-	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: url, Key: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second})
+	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"),
+		wire.Config{URL: url, Key: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second,
+			UploadTimeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +155,8 @@ func TestHelper(t *testing.T) {
 			t.Errorf("works in %s, %v", cwd, err)
 		}
 		arguments, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if err != nil || strings.Contains(string(arguments), "ab") || strings.Contains(string(arguments), dir) {
+		if err != nil || strings.Contains(string(arguments), "ab") ||
+			strings.Contains(string(arguments), dir) {
 			t.Errorf("arguments %q, %v", arguments, err)
 		}
 	}
@@ -180,9 +185,11 @@ func TestSentRequestsAreCarriedOut(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(requests, `{"protocol":5,"config":{"URL":"dir://%s","Key":"%s"}}`+"\n", dir, strings.Repeat("0123456789abcdef", 4))
+	fmt.Fprintf(requests, `{"protocol":5,"config":{"URL":"dir://%s","Key":"%s"}}`+"\n", dir,
+		strings.Repeat("0123456789abcdef", 4))
 	fmt.Fprintln(requests, `{"id":1,"verb":"hello","timeout":1000000000}`)
-	fmt.Fprintln(requests, `{"id":2,"verb":"swap","register":{"Name":{"Kind":"task","Of":["cA=="]},"Value":"dg=="},"timeout":1000000000}`)
+	fmt.Fprintln(requests,
+		`{"id":2,"verb":"swap","register":{"Name":{"Kind":"task","Of":["cA=="]},"Value":"dg=="},"timeout":1000000000}`)
 	requests.Close()
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the helper: %v", err)
@@ -245,22 +252,26 @@ func TestNoInheritedDescriptors(t *testing.T) {
 func TestMisconfigured(t *testing.T) {
 	c := start(t, "ftp://secret@host")
 	defer c.Close()
-	if _, err := c.Read(t.Context(), task); err == nil || !strings.Contains(err.Error(), "no engine for") {
+	if _, err := c.Read(t.Context(), task); err == nil ||
+		!strings.Contains(err.Error(), "no engine for") {
 		t.Errorf("unknown engine: %v", err)
 	}
 	for keys, file := range map[string]string{"": "", "abc": "", " ": "/none", "0": "/none"} {
-		c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: "dir:///x", Key: keys, KeyFile: file, Timeout: 2 * time.Second})
+		c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"),
+			wire.Config{URL: "dir:///x", Key: keys, KeyFile: file, Timeout: 2 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Hello(t.Context()); err == nil || !strings.Contains(err.Error(), "read the store's key") {
+		if _, err := c.Hello(t.Context()); err == nil ||
+			!strings.Contains(err.Error(), "read the store's key") {
 			t.Errorf("keys %q, file %q: %v", keys, file, err)
 		}
 		c.Close()
 	}
 	file := filepath.Join(t.TempDir(), "key")
 	os.WriteFile(file, []byte(strings.Repeat("0123456789abcdef", 4)+"\n"), 0o600)
-	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: "dir:///x", KeyFile: file, Timeout: 2 * time.Second})
+	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"),
+		wire.Config{URL: "dir:///x", KeyFile: file, Timeout: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +291,8 @@ func TestCalledByHand(t *testing.T) {
 	if out, code := run("version"); code != 0 || out != "reprise-store dev\n" {
 		t.Errorf("version: %q, %d", out, code)
 	}
-	if out, code := run(); code != 2 || !strings.HasPrefix(out, "error: reprise-store takes log, ") {
+	if out, code := run(); code != 2 ||
+		!strings.HasPrefix(out, "error: reprise-store takes log, ") {
 		t.Errorf("without a pipe: %q, %d", out, code)
 	}
 }

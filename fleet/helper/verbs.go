@@ -43,7 +43,8 @@ func run(verb string, out io.Writer, engines Engines) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	engine, opened, err := open(ctx, wire.Config{URL: s.URL, Key: s.Key, KeyFile: s.KeyFile}, engines)
+	engine, opened, err := open(ctx, wire.Config{URL: s.URL, Key: s.Key, KeyFile: s.KeyFile},
+		engines)
 	if err != nil {
 		return err
 	}
@@ -74,8 +75,10 @@ func (c chain) used() int64 {
 	return last
 }
 
-// eachChain calls use with the register of each chain that can be read, and returns how many cannot.
-func eachChain(ctx context.Context, v *vault.Vault, use func(store.Register, chain) error) (others int, err error) {
+// eachChain calls use with the register of each chain that can be read, and returns how many
+// cannot.
+func eachChain(ctx context.Context, v *vault.Vault,
+	use func(store.Register, chain) error) (others int, err error) {
 	for _, kind := range []string{store.Task, store.Opening} {
 		err := v.Registers(ctx, kind, func(r store.Register) error {
 			var c chain

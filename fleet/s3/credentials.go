@@ -13,21 +13,22 @@ import (
 // errNoCredentials reports that none of the places has credentials.
 var errNoCredentials = errors.New("there are no credentials")
 
-// The time limits of a request to a service that a machine or a container might not have, and of the whole search.
+// The time limits of a request to a service that a machine or a container might not have, and of
+// the whole search.
 const (
 	roleTimeout = 2 * time.Second
 	findTimeout = 4 * time.Second
 )
 
-// A finder is a Provider of the first credentials that the environment, the shared files, or the role of the container
-// or the machine has.
+// A finder is a Provider of the first credentials that the environment, the shared files, or the
+// role of the container or the machine has.
 type finder struct {
 	role  credentials.IAM
 	found credentials.Provider // nil before the first search
 }
 
-// RetrieveWithCredContext implements credentials.Provider. No error contains the text of another one, which might have
-// the output of a credential_process.
+// RetrieveWithCredContext implements credentials.Provider. No error contains the text of another
+// one, which might have the output of a credential_process.
 func (f *finder) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), findTimeout)
 	defer cancel()

@@ -30,7 +30,8 @@ func service(t *testing.T) *httptest.Server {
 		_ = q.ParseForm()
 		until := time.Now().Add(time.Hour).UTC()
 		keys := func(name string) map[string]any {
-			return map[string]any{"Code": "Success", "AccessKeyId": name, "SecretAccessKey": "s", "Token": "t", "Expiration": until.Format(time.RFC3339)}
+			return map[string]any{"Code": "Success", "AccessKeyId": name, "SecretAccessKey": "s",
+				"Token": "t", "Expiration": until.Format(time.RFC3339)}
 		}
 		switch action := q.Form.Get("Action"); {
 		case action != "":
@@ -62,26 +63,37 @@ func TestCredentials(t *testing.T) {
 		role   string // address of the service of roles
 		want   string
 	}{
-		"the environment":    {"", map[string]string{"AWS_ACCESS_KEY_ID": "variable", "AWS_SECRET_ACCESS_KEY": "s"}, "", "variable"},
-		"a profile":          {"[profile work]\naws_access_key_id = static\naws_secret_access_key = s\n", map[string]string{"AWS_PROFILE": "work"}, "", "static"},
-		"a web identity":     {"", map[string]string{"AWS_ROLE_ARN": "arn:2", "AWS_WEB_IDENTITY_TOKEN_FILE": "TOKEN"}, at, "AssumeRoleWithWebIdentity arn:2"},
-		"a process":          {"[default]\ncredential_process = sh PROCESS\n", nil, "", "a process"},
-		"a container's role": {"", map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": at + "/container"}, "", "container"},
-		"a machine's role":   {"", map[string]string{"AWS_EC2_METADATA_DISABLED": "false"}, at, "machine"},
+		"the environment": {"", map[string]string{"AWS_ACCESS_KEY_ID": "variable",
+			"AWS_SECRET_ACCESS_KEY": "s"}, "", "variable"},
+		"a profile": {"[profile work]\naws_access_key_id = " +
+			"static\naws_secret_access_key = s\n", map[string]string{"AWS_PROFILE": "work"}, "",
+			"static"},
+		"a web identity": {"", map[string]string{"AWS_ROLE_ARN": "arn:2",
+			"AWS_WEB_IDENTITY_TOKEN_FILE": "TOKEN"}, at, "AssumeRoleWithWebIdentity arn:2"},
+		"a process": {"[default]\ncredential_process = sh PROCESS\n", nil,
+			"", "a process"},
+		"a container's role": {"", map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": at +
+			"/container"}, "", "container"},
+		"a machine's role": {"", map[string]string{"AWS_EC2_METADATA_DISABLED": "false"},
+			at, "machine"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			alone(t, test.config, `echo '{"Version": 1, "AccessKeyId": "a process", "SecretAccessKey": "s"}'`)
+			alone(t, test.config,
+				`echo '{"Version": 1, "AccessKeyId": "a process", "SecretAccessKey": "s"}'`)
 			for key, value := range test.env {
-				t.Setenv(key, strings.Replace(value, "TOKEN", filepath.Join(os.Getenv("HOME"), "token"), 1))
+				t.Setenv(key,
+					strings.Replace(value, "TOKEN", filepath.Join(os.Getenv("HOME"), "token"), 1))
 			}
-			if value, err := (&finder{role: credentials.IAM{Endpoint: test.role}}).Retrieve(); err != nil || value.AccessKeyID != test.want || value.SecretAccessKey != "s" {
+			if value,
+				err := (&finder{role: credentials.IAM{Endpoint: test.role}}).Retrieve(); err != nil || value.AccessKeyID != test.want || value.SecretAccessKey != "s" {
 				t.Errorf("%+v, %v, want %s", value, err, test.want)
 			}
 		})
 	}
 }
 
-// alone gives the test a home with these shared files, where no machine is asked. PROCESS in them is a process.
+// alone gives the test a home with these shared files, where no machine is asked. PROCESS in them
+// is a process.
 func alone(t *testing.T, config, process string) {
 	t.Helper()
 	for _, variable := range os.Environ() {
@@ -92,7 +104,8 @@ func alone(t *testing.T, config, process string) {
 	}
 	home := t.TempDir()
 	config = strings.ReplaceAll(config, "PROCESS", filepath.Join(home, "process"))
-	for name, text := range map[string]string{".aws/config": config, "token": "identity", "process": process} {
+	for name, text := range map[string]string{".aws/config": config,
+		"token": "identity", "process": process} {
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -101,8 +114,10 @@ func alone(t *testing.T, config, process string) {
 			t.Fatal(err)
 		}
 	}
-	for key, value := range map[string]string{"HOME": home, "AWS_CONFIG_FILE": filepath.Join(home, ".aws/config"), "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(home, "none"),
-		"AWS_EC2_METADATA_DISABLED": "true"} {
+	for key, value := range map[string]string{"HOME": home,
+		"AWS_CONFIG_FILE":             filepath.Join(home, ".aws/config"),
+		"AWS_SHARED_CREDENTIALS_FILE": filepath.Join(home, "none"),
+		"AWS_EC2_METADATA_DISABLED":   "true"} {
 		t.Setenv(key, value)
 	}
 }
@@ -118,7 +133,9 @@ func TestNoCredentials(t *testing.T) {
 			alone(t, config, "echo not-to-be-printed")
 			began := time.Now()
 			_, err := (&finder{}).Retrieve()
-			if !errors.Is(err, errNoCredentials) || strings.Contains(err.Error(), "not-to-be-printed") || time.Since(began) > 3*findTimeout {
+			if !errors.Is(err, errNoCredentials) ||
+				strings.Contains(err.Error(), "not-to-be-printed") ||
+				time.Since(began) > 3*findTimeout {
 				t.Errorf("after %v: %v", time.Since(began), err)
 			}
 		})
@@ -160,7 +177,8 @@ func TestAddressing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened.(*Store).transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+	opened.(*Store).transport.DialContext = func(ctx context.Context,
+		network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
 	}
 	_, _ = opened.Read(t.Context(), 1, "key")

@@ -20,8 +20,9 @@ import (
 
 var _ store.Store = (*Store)(nil)
 
-// Open returns the store of a URL such as s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1, which the
-// configuration has checked. It does not connect. The errors contain nothing of the URL.
+// Open returns the store of a URL such as
+// s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1, which the configuration has checked.
+// It does not connect. The errors contain nothing of the URL.
 func Open(_ context.Context, text string) (store.Store, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -40,8 +41,9 @@ func Open(_ context.Context, text string) (store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := minio.NewCore(host, &minio.Options{Secure: secure, MaxRetries: 1, Creds: credentials.New(&finder{}),
-		Region: region(query), Transport: noting{transport}})
+	client, err := minio.NewCore(host,
+		&minio.Options{Secure: secure, MaxRetries: 1, Creds: credentials.New(&finder{}),
+			Region: region(query), Transport: noting{transport}})
 	if err != nil {
 		return nil, errNoEndpoint
 	}
@@ -64,7 +66,8 @@ func region(query url.Values) string {
 }
 
 func newTransport(secure bool) (*http.Transport, error) {
-	transport, err := minio.DefaultTransport(false) // with true it can read the system's certificates, which takes 10 ms
+	// with true it can read the system's certificates, which takes 10 ms
+	transport, err := minio.DefaultTransport(false)
 	if err != nil || !secure {
 		return transport, err
 	}

@@ -65,11 +65,12 @@ var errRefused = errors.New("the store refuses the request")
 
 // expired are codes that AWS sends with status 400 for credentials.
 var expired = []string{
-	"ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId", "AuthorizationHeaderMalformed",
+	"ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId",
+	"AuthorizationHeaderMalformed",
 }
 
-// refused returns the error for an answer other than success. A missing bucket and a missing key have
-// the same status. After an answer of 5xx the fate of a write is not known.
+// refused returns the error for an answer other than success. A missing bucket and a missing key
+// have the same status. After an answer of 5xx the fate of a write is not known.
 func (r *request) refused(answer minio.ErrorResponse) error {
 	switch code := answer.StatusCode; {
 	case code == http.StatusPreconditionFailed,
@@ -81,7 +82,8 @@ func (r *request) refused(answer minio.ErrorResponse) error {
 		return store.ErrAbsent
 	case code == http.StatusNotFound, code == http.StatusMovedPermanently:
 		return store.ErrNoStore
-	case code == http.StatusUnauthorized, code == http.StatusForbidden, slices.Contains(expired, answer.Code):
+	case code == http.StatusUnauthorized, code == http.StatusForbidden,
+		slices.Contains(expired, answer.Code):
 		return store.ErrDenied
 	case code == http.StatusNotImplemented && r.write:
 		return store.ErrUnsafe

@@ -36,7 +36,8 @@ type Store struct {
 }
 
 // Read implements store.Store.
-func (s *Store) Read(ctx context.Context, most int64, names ...string) (map[string]store.Entry, error) {
+func (s *Store) Read(ctx context.Context,
+	most int64, names ...string) (map[string]store.Entry, error) {
 	entries := map[string]store.Entry{}
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
@@ -92,12 +93,14 @@ func (s *Store) Put(ctx context.Context, name string, content []byte) error {
 }
 
 func (s *Store) put(
-	ctx context.Context, what, key string, content []byte, options minio.PutObjectOptions, replaces bool,
+	ctx context.Context, what, key string, content []byte, options minio.PutObjectOptions,
+	replaces bool,
 ) (string, error) {
 	r, ctx := begin(ctx, true)
 	r.replaces = replaces
 	sum, check := sha256.Sum256(content), md5.Sum(content)
-	info, err := s.api.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(content), int64(len(content)),
+	info, err := s.api.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(content),
+		int64(len(content)),
 		base64.StdEncoding.EncodeToString(check[:]), hex.EncodeToString(sum[:]), options)
 	if err != nil {
 		return "", r.failed(ctx, what, err)

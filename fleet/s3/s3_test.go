@@ -100,7 +100,8 @@ func TestRefusals(t *testing.T) {
 			if _, err := s.Swap(t.Context(), "key", "1", nil); !errors.Is(err, c.write) {
 				t.Error("swap:", err)
 			}
-			if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "key"); err == nil || c.read != nil && !errors.Is(err, c.read) {
+			if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "key"); err == nil ||
+				c.read != nil && !errors.Is(err, c.read) {
 				t.Error("read:", err)
 			}
 			if *requests != 2 {
@@ -110,7 +111,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A server that knows no such path is no store, though it answers a read as if the key were missing.
+// A server that knows no such path is no store, though it answers a read as if the key were
+// missing.
 func TestNoAPI(t *testing.T) {
 	s, _ := answering(t, 404, "")
 	if _, err := s.Swap(t.Context(), "key", "", nil); !errors.Is(err, store.ErrNoStore) {
@@ -120,8 +122,10 @@ func TestNoAPI(t *testing.T) {
 
 func TestURLs(t *testing.T) {
 	for text, valid := range map[string]bool{
-		"s3://bucket": true, "s3://bucket/a/b?region=eu-1": true, "s3://bucket?endpoint=http://127.0.0.1:9": true,
-		"s3://id:%hush@bucket": false, "s3://bucket?endpoint=127.0.0.1:9": false, "s3://bucket?endpoint=": false,
+		"s3://bucket": true, "s3://bucket/a/b?region=eu-1": true,
+		"s3://bucket?endpoint=http://127.0.0.1:9": true,
+		"s3://id:%hush@bucket":                    false, "s3://bucket?endpoint=127.0.0.1:9": false,
+		"s3://bucket?endpoint=": false,
 	} {
 		_, err := s3.Open(t.Context(), text)
 		if (err == nil) != valid || err != nil && strings.Contains(err.Error(), "hush") {
@@ -147,14 +151,19 @@ func sees(t *testing.T) (endpoint string, keys *[]string) {
 // Credentials come from the environment, then from the shared file, then from the role.
 func TestCredentials(t *testing.T) {
 	role := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"AccessKeyId":"of-role","SecretAccessKey":"s","Token":"t","Expiration":%q}`, time.Now().Add(time.Hour).Format(time.RFC3339))
+		fmt.Fprintf(w,
+			`{"AccessKeyId":"of-role","SecretAccessKey":"s","Token":"t","Expiration":%q}`,
+			time.Now().Add(time.Hour).Format(time.RFC3339))
 	}))
 	defer role.Close()
 	file := filepath.Join(t.TempDir(), "credentials")
-	if err := os.WriteFile(file, []byte("[default]\naws_access_key_id=of-file\naws_secret_access_key=s\n"), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte("[default]\naws_access_key_id=of-file\naws_secret_access_key=s\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE"} {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY",
+		"AWS_SECRET_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE"} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", role.URL)
@@ -162,7 +171,8 @@ func TestCredentials(t *testing.T) {
 	t.Setenv("AWS_CONFIG_FILE", filepath.Join(t.TempDir(), "none"))
 	endpoint, keys := sees(t)
 	use := func() {
-		if _, err := open(t, endpoint).Read(t.Context(), store.MaxObject, "key"); !errors.Is(err, store.ErrDenied) {
+		if _, err := open(t, endpoint).Read(t.Context(),
+			store.MaxObject, "key"); !errors.Is(err, store.ErrDenied) {
 			t.Error(err)
 		}
 	}
@@ -177,14 +187,17 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// A service for roles that does not answer holds a call up no longer than its context, and says that there are no
-// credentials.
+// A service for roles that does not answer holds a call up no longer than its context, and says
+// that there are no credentials.
 func TestNoCredentials(t *testing.T) {
 	hanging := make(chan struct{})
-	role := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hanging }))
+	role := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		<-hanging
+	}))
 	defer role.Close()
 	defer close(hanging)
-	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE"} {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY",
+		"AWS_SECRET_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE"} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
@@ -194,11 +207,14 @@ func TestNoCredentials(t *testing.T) {
 	cause := errors.New("the time is up")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, cause)
 	defer cancel()
-	if _, err := open(t, endpoint).Swap(ctx, "key", "", nil); !errors.Is(err, cause) || errors.Is(err, store.ErrUnknown) {
+	if _, err := open(t, endpoint).Swap(ctx, "key", "", nil); !errors.Is(err, cause) ||
+		errors.Is(err, store.ErrUnknown) {
 		t.Error(err)
 	}
 	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:1")
-	if _, err := open(t, endpoint).Swap(t.Context(), "key", "", nil); !errors.Is(err, store.ErrDenied) || !strings.Contains(err.Error(), "there are no credentials") {
+	if _, err := open(t, endpoint).Swap(t.Context(), "key",
+		"", nil); !errors.Is(err, store.ErrDenied) ||
+		!strings.Contains(err.Error(), "there are no credentials") {
 		t.Error(err)
 	}
 	if len(*keys) != 0 {

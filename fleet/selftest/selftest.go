@@ -1,9 +1,9 @@
 // Package selftest tests whether a store keeps conditions on writes.
 //
 // Every promise about sessions on several machines rests on these conditions, and some servers
-// accept a condition and ignore it. The package reads no clock and leaves nothing in the store but entries that a
-// broken connection prevents it from removing. Invariant: it never accepts a store that has let
-// two writers replace the same version.
+// accept a condition and ignore it. The package reads no clock and leaves nothing in the store but
+// entries that a broken connection prevents it from removing. Invariant: it never accepts a store
+// that has let two writers replace the same version.
 package selftest
 
 import (
@@ -24,8 +24,8 @@ const (
 	writers = 4
 )
 
-// Run tests a store with registers and objects of its own. It fails with store.ErrUnsafe if the store
-// ignores conditions on writes, and with other errors if the test could not be made.
+// Run tests a store with registers and objects of its own. It fails with store.ErrUnsafe if the
+// store ignores conditions on writes, and with other errors if the test could not be made.
 func Run(ctx context.Context, s store.Store) error {
 	names := []string{prefix + rand.Text(), prefix + rand.Text(), prefix + rand.Text()}
 	err := try(ctx, s, names)
@@ -57,7 +57,8 @@ func try(ctx context.Context, s store.Store, names []string) error {
 	if err := refused(ctx, s, key, stale, "a write with an old version succeeded"); err != nil {
 		return err
 	}
-	if err := refused(ctx, s, absent, version, "a write with a version succeeded where there was nothing"); err != nil {
+	if err := refused(ctx, s, absent, version,
+		"a write with a version succeeded where there was nothing"); err != nil {
 		return err
 	}
 	if err := putTwice(ctx, s, object); err != nil {
@@ -131,7 +132,8 @@ func race(ctx context.Context, s store.Store, key, old string) (version string, 
 	}
 	done.Wait()
 	if len(won) > 1 {
-		return "", fmt.Errorf("%w: %d of %d writers at once succeeded", store.ErrUnsafe, len(won), writers)
+		return "", fmt.Errorf("%w: %d of %d writers at once succeeded", store.ErrUnsafe, len(won),
+			writers)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return "", err

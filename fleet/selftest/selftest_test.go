@@ -33,7 +33,8 @@ func (c *careless) Swap(ctx context.Context, key, old string, value []byte) (str
 		defer c.mu.Unlock()
 	}
 	version, err := c.Store.Swap(ctx, key, old, value)
-	ignores := c.fault == "all" || c.fault == "race" || c.fault == "creation" && old == "" || c.fault == "version" && old != ""
+	ignores := c.fault == "all" || c.fault == "race" || c.fault == "creation" && old == "" ||
+		c.fault == "version" && old != ""
 	switch {
 	case errors.Is(err, store.ErrMoved) && (ignores || c.fault == "lies"):
 		now, _ := store.ReadOne(ctx, c, store.MaxRegister, key)
@@ -60,7 +61,8 @@ func (c *careless) Put(ctx context.Context, name string, content []byte) error {
 
 func TestRun(t *testing.T) {
 	for fault, want := range map[string]string{
-		"all": "second creation", "creation": "second creation", "version": "old version", "lies": "refused write was made", "refuses": "right version",
+		"all": "second creation", "creation": "second creation", "version": "old version",
+		"lies": "refused write was made", "refuses": "right version",
 		"constant": "left the version", "objects": "overwritten", "unknown": "not known", "": "",
 	} {
 		s := &careless{Store: mem.New(), fault: fault}

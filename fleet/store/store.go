@@ -15,16 +15,17 @@ import (
 // connections. They never retry a write: a late repetition is told from a first try by the version
 // only. A context's end is an error that wraps context.Cause.
 type Store interface {
-	// Read returns the registers and objects that exist, by their names, and most bytes of each at most.
+	// Read returns the registers and objects that exist, by their names, and most bytes of each at
+	// most.
 	Read(ctx context.Context, most int64, names ...string) (map[string]Entry, error)
-	// Swap replaces a register's value if the version is still old and returns the new version. With
-	// old "" the register must not exist. If it has another version Swap fails with ErrMoved; if it
-	// is not known whether the write has arrived, or will, with ErrUnknown.
+	// Swap replaces a register's value if the version is still old and returns the new version.
+	// With old "" the register must not exist. If it has another version Swap fails with ErrMoved;
+	// if it is not known whether the write has arrived, or will, with ErrUnknown.
 	Swap(ctx context.Context, key, old string, value []byte) (version string, err error)
 	// List returns the keys of all registers and objects that begin with prefix, in order.
 	List(ctx context.Context, prefix string) ([]string, error)
-	// Put writes an object under a new name. It fails with ErrMoved if there is an entry of that name,
-	// with ErrUnknown as Swap does.
+	// Put writes an object under a new name. It fails with ErrMoved if there is an entry of that
+	// name, with ErrUnknown as Swap does.
 	Put(ctx context.Context, name string, content []byte) error
 	// Delete removes registers and objects. Those that do not exist count as removed.
 	Delete(ctx context.Context, names ...string) error
@@ -32,7 +33,8 @@ type Store interface {
 	Close() error
 }
 
-// ReadOne returns a register or an object of an engine. It fails with ErrAbsent if there is no such entry.
+// ReadOne returns a register or an object of an engine. It fails with ErrAbsent if there is no such
+// entry.
 func ReadOne(ctx context.Context, s Store, most int64, name string) (Entry, error) {
 	entries, err := s.Read(ctx, most, name)
 	if err != nil {
@@ -45,8 +47,8 @@ func ReadOne(ctx context.Context, s Store, most int64, name string) (Entry, erro
 	return entry, nil
 }
 
-// The most that is read of an entry, in bytes. A longer one is cut, and cannot be unsealed: nobody with the key
-// writes it.
+// The most that is read of an entry, in bytes. A longer one is cut, and cannot be unsealed: nobody
+// with the key writes it.
 const (
 	MaxRegister = 32 << 20
 	MaxObject   = 1<<31 - 1
@@ -75,20 +77,28 @@ var (
 	ErrTooLarge = &Error{text: "the session is larger than is shared"}
 	ErrChanged  = &Error{text: "another process has changed the session's local files"}
 	ErrKey      = &Error{text: "the store's key cannot be used",
-		hint: "set REPRISE_STORE_KEY, REPRISE_STORE_KEY_FILE, or key_file under [store] to 32 bytes as 64 " +
+		hint: "set REPRISE_STORE_KEY, REPRISE_STORE_KEY_FILE, or key_file under [store] to 32 " +
+			"bytes as 64 " +
 			"hexadecimal digits, as openssl rand -hex 32 makes them; a key's file must be private"}
-	ErrNewer   = &Error{text: "a newer reprise has written the store", hint: "install the newer reprise"}
-	ErrNoStore = &Error{text: "there is no such bucket", lasting: true, hint: "create the bucket, or correct the URL"}
-	ErrDenied  = &Error{text: "the store does not accept the credentials", lasting: true,
-		hint: "check the store's credentials: those of AWS's tools (AWS_ACCESS_KEY_ID, AWS_PROFILE)"}
+	ErrNewer = &Error{text: "a newer reprise has written the store",
+		hint: "install the newer reprise"}
+	ErrNoStore = &Error{text: "there is no such bucket", lasting: true,
+		hint: "create the bucket, or correct the URL"}
+	ErrDenied = &Error{text: "the store does not accept the credentials", lasting: true,
+		hint: "check the store's credentials: those of AWS's tools (AWS_ACCESS_KEY_ID, " +
+			"AWS_PROFILE)"}
 	ErrUnsafe = &Error{text: "the store ignores conditions on writes", lasting: true,
-		hint: "use a server that keeps If-Match and If-None-Match on writes; nothing is shared until then"}
-	ErrUnreachable = &Error{text: "the store cannot be reached", lasting: true, hint: unreachableHint}
-	ErrUnknown     = &Error{text: "it is not known whether the write has arrived", lasting: true, hint: unreachableHint}
+		hint: "use a server that keeps If-Match and If-None-Match on writes; nothing is shared " +
+			"until then"}
+	ErrUnreachable = &Error{text: "the store cannot be reached", lasting: true,
+		hint: unreachableHint}
+	ErrUnknown = &Error{text: "it is not known whether the write has arrived", lasting: true,
+		hint: unreachableHint}
 )
 
 // Errors are all errors of a store.
-var Errors = []*Error{ErrAbsent, ErrMoved, ErrBroken, ErrTooLarge, ErrChanged, ErrKey, ErrNewer, ErrNoStore, ErrDenied,
+var Errors = []*Error{ErrAbsent, ErrMoved, ErrBroken, ErrTooLarge, ErrChanged, ErrKey, ErrNewer,
+	ErrNoStore, ErrDenied,
 	ErrUnsafe, ErrUnreachable, ErrUnknown}
 
 const unreachableHint = "check the URL and the network; until then every call is as without a store"
@@ -142,8 +152,8 @@ type Register struct {
 	Name    Name
 	Value   []byte
 	Version string
-	// Damaged reports that the register cannot be unsealed. It has no value, and of the name maybe no ID. It can be
-	// replaced or removed as any other.
+	// Damaged reports that the register cannot be unsealed. It has no value, and of the name maybe
+	// no ID. It can be replaced or removed as any other.
 	Damaged bool
 	Entry   string // where a damaged register lies, for Remove
 }
@@ -152,7 +162,8 @@ type Register struct {
 type Registers interface {
 	// Read returns a register. It fails with ErrAbsent if there is none.
 	Read(ctx context.Context, name Name) (Register, error)
-	// List returns the registers of a name regardless of the ID, at most limit. more reports that there are others.
+	// List returns the registers of a name regardless of the ID, at most limit. more reports that
+	// there are others.
 	List(ctx context.Context, name Name, limit int) (registers []Register, more bool, err error)
 	// Swap replaces a register's value if the version is still old, "" for a register that does not
 	// exist. It reads an answer back that was lost: it fails with ErrUnknown only if that is not
@@ -168,12 +179,13 @@ type Bundle struct {
 
 // Bundles are the packed sessions of an open store.
 type Bundles interface {
-	// Save packs files below root and puts them into the store under a new name. The first path must
-	// exist; a directory counts with everything below it. Paths can begin with rewrite.CommonFiles.
-	// If it fails, it returns no bundle: nothing can go on from a name that might not be stored.
+	// Save packs files below root and puts them into the store under a new name. The first path
+	// must exist; a directory counts with everything below it. Paths can begin with
+	// rewrite.CommonFiles. If it fails, it returns no bundle: nothing can go on from a name that
+	// might not be stored.
 	Save(ctx context.Context, root string, paths []string) (Bundle, error)
-	// Load unpacks a bundle below root. It writes nothing if the files there are the bundle's. It replaces
-	// other ones only if replace has their digest, and fails with ErrChanged otherwise.
+	// Load unpacks a bundle below root. It writes nothing if the files there are the bundle's. It
+	// replaces other ones only if replace has their digest, and fails with ErrChanged otherwise.
 	Load(ctx context.Context, b Bundle, root string, paths, replace []string) error
 	// Drop removes bundles.
 	Drop(ctx context.Context, names ...string) error

@@ -36,7 +36,8 @@ func (v *Vault) Save(ctx context.Context, root string, paths []string) (store.Bu
 }
 
 // Load implements store.Bundles.
-func (v *Vault) Load(ctx context.Context, b store.Bundle, root string, paths, replace []string) error {
+func (v *Vault) Load(ctx context.Context, b store.Bundle, root string,
+	paths, replace []string) error {
 	if !isBundle(b.Name) || b.Digest == "" {
 		return fmt.Errorf("%w: no bundle", store.ErrBroken)
 	}

@@ -17,13 +17,15 @@ const formatEntry = "format"
 // layout is the version of names and contents.
 const layout = 2
 
-// renewed is the age at which the format is written anew: a store can remove entries that are not rewritten.
+// renewed is the age at which the format is written anew: a store can remove entries that are not
+// rewritten.
 const renewed = 24 * time.Hour
 
 type format struct {
-	Version int       `json:"version"`
-	ID      string    `json:"id"`     // random; each entry is bound to it
-	Tested  time.Time `json:"tested"` // when it was last seen that the store keeps conditions on writes
+	Version int    `json:"version"`
+	ID      string `json:"id"` // random; each entry is bound to it
+	// when it was last seen that the store keeps conditions on writes
+	Tested  time.Time `json:"tested"`
 	Written time.Time `json:"written"`
 }
 
@@ -68,8 +70,8 @@ func (v *Vault) ready(ctx context.Context) (format, error) {
 	}
 }
 
-// End ends, within a limit, the test of a new store, which no call waits for: without it no call could ever use a store
-// that is far away.
+// End ends, within a limit, the test of a new store, which no call waits for: without it no call
+// could ever use a store that is far away.
 func (v *Vault) End(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.context), limit)
 	defer cancel()
@@ -133,8 +135,8 @@ func (v *Vault) newFormat(ctx context.Context, now time.Time) (format, error) {
 	return f, v.options.SelfTest(ctx, v.engine)
 }
 
-// Test asks the store whether it can be used. It returns when the store was first seen to keep conditions on writes, on
-// the tester's clock, and how long a read takes.
+// Test asks the store whether it can be used. It returns when the store was first seen to keep
+// conditions on writes, on the tester's clock, and how long a read takes.
 func (v *Vault) Test(ctx context.Context) (tested time.Time, latency time.Duration, err error) {
 	f, err := v.ready(ctx)
 	if err != nil {

@@ -24,7 +24,8 @@ const keySize = 32
 // A Key is a store's key.
 type Key [keySize]byte
 
-// ParseKey reads a key from text: 64 hexadecimal digits or 44 characters of base64. No error contains a part of a key.
+// ParseKey reads a key from text: 64 hexadecimal digits or 44 characters of base64. No error
+// contains a part of a key.
 func ParseKey(text string) (key Key, err error) {
 	text = strings.TrimSpace(text)
 	var b []byte
@@ -42,12 +43,14 @@ func ParseKey(text string) (key Key, err error) {
 		return Key{}, errors.New("not 32 bytes as 64 hexadecimal digits or 44 characters of base64")
 	}
 	if repeats(Key(b)) {
-		return Key{}, errors.New("not random, it repeats itself: make one with openssl rand -hex 32")
+		return Key{}, errors.New("not random, it repeats itself: make one with openssl rand -hex " +
+			"32")
 	}
 	return Key(b), nil
 }
 
-// repeats reports whether a key is a few bytes again and again, as keys are that somebody has made up.
+// repeats reports whether a key is a few bytes again and again, as keys are that somebody has made
+// up.
 func repeats(key Key) bool {
 	for piece := 1; piece < 8; piece++ {
 		if bytes.Equal(key[piece:], key[:keySize-piece]) {
@@ -59,7 +62,8 @@ func repeats(key Key) bool {
 
 // ReadKeyFile reads a key from a regular file that others can neither read nor write.
 func ReadKeyFile(name string) (key Key, err error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe without a writer would block
+	// a pipe without a writer would block
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return key, err
 	}
@@ -72,7 +76,8 @@ func ReadKeyFile(name string) (key Key, err error) {
 		return key, fmt.Errorf("%s is no regular file", name)
 	}
 	if info.Mode()&0o027 != 0 { // a group that reads it is how Kubernetes hands out secrets
-		return key, fmt.Errorf("other users can read or write %s: mode %#o, should be 0400 or 0440", name, info.Mode().Perm())
+		return key, fmt.Errorf("other users can read or write %s: mode %#o, should be 0400 or 0440",
+			name, info.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 4<<10))
 	if err != nil {

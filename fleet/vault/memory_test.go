@@ -14,13 +14,15 @@ import (
 type memory struct {
 	mem.Store
 
-	mu      sync.Mutex
-	history []string                                                       // every name and every content
+	mu sync.Mutex
+	// every name and every content
+	history []string
 	refuse  error                                                          // of reads
 	swap    func(key string, write func() (string, error)) (string, error) // nil: write
 }
 
-func (m *memory) Read(ctx context.Context, most int64, names ...string) (map[string]store.Entry, error) {
+func (m *memory) Read(ctx context.Context,
+	most int64, names ...string) (map[string]store.Entry, error) {
 	if m.refuse != nil {
 		return nil, m.refuse
 	}

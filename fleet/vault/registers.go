@@ -67,7 +67,8 @@ func (f *found) damaged(name store.Name) store.Register {
 
 // register returns a caller's view.
 func (f *found) register() store.Register {
-	return store.Register{Name: store.Name{Kind: f.Kind, Of: f.Of, ID: string(f.ID)}, Value: f.value, Version: f.version}
+	return store.Register{Name: store.Name{Kind: f.Kind, Of: f.Of, ID: string(f.ID)},
+		Value: f.value, Version: f.version}
 }
 
 // Read implements store.Registers.
@@ -126,15 +127,18 @@ func (v *Vault) eachRegister(
 	if err != nil {
 		return false, err
 	}
-	err = v.readAll(ctx, entries[:min(limit, len(entries))], func(entry string, e store.Entry) error {
-		return use(v.openEntry(ctx, entry, e))
-	})
+	err = v.readAll(ctx, entries[:min(limit, len(entries))],
+		func(entry string, e store.Entry) error {
+			return use(v.openEntry(ctx, entry, e))
+		})
 	return len(entries) > limit, err
 }
 
 // Swap implements store.Registers.
-func (v *Vault) Swap(ctx context.Context, name store.Name, old string, value []byte) (string, error) {
-	entry, r := v.keys.entry(name), record{Kind: name.Kind, Of: name.Of, ID: []byte(name.ID), value: value}
+func (v *Vault) Swap(ctx context.Context, name store.Name,
+	old string, value []byte) (string, error) {
+	entry, r := v.keys.entry(name),
+		record{Kind: name.Kind, Of: name.Of, ID: []byte(name.ID), value: value}
 	version, err := v.write(ctx, entry, old, r)
 	if old == "" && errors.Is(err, store.ErrMoved) {
 		// A removed register is still there, as the note of the removal.
@@ -180,9 +184,10 @@ func (v *Vault) write(ctx context.Context, entry, old string, r record) (string,
 }
 
 // readBack returns the fate of a write that was refused, or got no answer: a connection's or a
-// proxy's repetition of a write that succeeded is refused. An ErrMoved after a lost answer says that
-// the caller does not hold the register now, not that the write never arrived.
-func (v *Vault) readBack(ctx context.Context, entry, old, write string, lost error) (string, error) {
+// proxy's repetition of a write that succeeded is refused. An ErrMoved after a lost answer says
+// that the caller does not hold the register now, not that the write never arrived.
+func (v *Vault) readBack(ctx context.Context, entry, old,
+	write string, lost error) (string, error) {
 	f, err := v.readEntry(ctx, entry)
 	switch {
 	case err == nil && f.Write == write:
@@ -210,7 +215,8 @@ func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
 // late is after how long no write can arrive any more that was sent before.
 const late = 24 * time.Hour
 
-// Sweep removes the notes of registers that were removed more than a day ago, and returns how many these are.
+// Sweep removes the notes of registers that were removed more than a day ago, and returns how many
+// these are.
 func (v *Vault) Sweep(ctx context.Context) (removed int, err error) {
 	var over []string
 	until := v.options.Now().Add(-late).Unix()

@@ -17,8 +17,8 @@ import (
 )
 
 // A sealed entry is: version (1 byte), salt (32), then AES-256-GCM's output for length (8), content
-// and zeros. The key and nonce come from the salt, so that none of them repeats however many entries
-// one key seals.
+// and zeros. The key and nonce come from the salt, so that none of them repeats however many
+// entries one key seals.
 const (
 	sealVersion = 1
 	saltSize    = 32
@@ -43,8 +43,9 @@ func (k *keys) seal(id, name string, content []byte) []byte {
 	return aead.Seal(sealed[:headSize], nonce, plain, associated(id, name))
 }
 
-// unseal returns the content of an entry that was sealed for this name in this store. An entry of another version is
-// damaged: that byte is no proof of anything. That a store is of a newer reprise, the format says.
+// unseal returns the content of an entry that was sealed for this name in this store. An entry of
+// another version is damaged: that byte is no proof of anything. That a store is of a newer
+// reprise, the format says.
 func (k *keys) unseal(id, name string, sealed []byte) ([]byte, error) {
 	if len(sealed) < headSize || sealed[0] != sealVersion {
 		return nil, fmt.Errorf("%w: it is no sealed entry", store.ErrBroken)
@@ -52,7 +53,8 @@ func (k *keys) unseal(id, name string, sealed []byte) ([]byte, error) {
 	aead, nonce := k.cipher(sealed[1:headSize])
 	plain, err := aead.Open(nil, nonce, sealed[headSize:], associated(id, name))
 	if err != nil {
-		return nil, fmt.Errorf("%w: damaged, or sealed with another key or for another name", store.ErrBroken)
+		return nil, fmt.Errorf("%w: damaged, or sealed with another key or for another name",
+			store.ErrBroken)
 	}
 	if len(plain) < lengthSize || binary.BigEndian.Uint64(plain) > uint64(len(plain)-lengthSize) {
 		return nil, fmt.Errorf("%w: wrong length", store.ErrBroken)
@@ -96,7 +98,8 @@ var compressor = sync.OnceValue(func() *zstd.Encoder {
 })
 
 var decompressor = sync.OnceValue(func() *zstd.Decoder {
-	z, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxValue)) // as above
+	// as above
+	z, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxValue))
 	return z
 })
 

@@ -25,9 +25,10 @@ const parallel = 16
 
 // Options are a Vault's needs besides an engine.
 type Options struct {
-	Key      Key
-	Limits   bundle.Limits
-	SelfTest func(context.Context, store.Store) error // fails with store.ErrUnsafe if conditions on writes are ignored
+	Key    Key
+	Limits bundle.Limits
+	// fails with store.ErrUnsafe if conditions on writes are ignored
+	SelfTest func(context.Context, store.Store) error
 	Now      func() time.Time
 }
 
@@ -76,7 +77,8 @@ func (v *Vault) unseal(ctx context.Context, name string, sealed []byte) ([]byte,
 
 // readAll calls use with each of the entries that exist, in order. It leaves out entries if use
 // fails with store.ErrBroken or store.ErrNewer.
-func (v *Vault) readAll(ctx context.Context, names []string, use func(name string, e store.Entry) error) error {
+func (v *Vault) readAll(ctx context.Context, names []string,
+	use func(name string, e store.Entry) error) error {
 	for some := range slices.Chunk(names, parallel) {
 		entries, err := v.engine.Read(ctx, store.MaxRegister, some...)
 		if err != nil {
@@ -87,7 +89,8 @@ func (v *Vault) readAll(ctx context.Context, names []string, use func(name strin
 			if !there {
 				continue
 			}
-			if err := use(name, entry); err != nil && !errors.Is(err, store.ErrBroken) && !errors.Is(err, store.ErrNewer) {
+			if err := use(name, entry); err != nil && !errors.Is(err, store.ErrBroken) &&
+				!errors.Is(err, store.ErrNewer) {
 				return err
 			}
 		}

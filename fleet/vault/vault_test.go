@@ -22,15 +22,20 @@ import (
 )
 
 var (
-	keyA, keyB = Key(bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7, 8}, 4)), Key(bytes.Repeat([]byte{2, 3, 4, 5, 6, 7, 8, 9}, 4))
-	tested     = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	keyA, keyB = Key(bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7, 8}, 4)),
+		Key(bytes.Repeat([]byte{2, 3, 4, 5, 6, 7, 8, 9}, 4))
+	tested = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 )
 
 func passes(context.Context, store.Store) error { return nil }
 
 func open(t *testing.T, engine store.Store, key Key) *Vault {
 	t.Helper()
-	v := Open(t.Context(), engine, Options{Key: key, Limits: bundle.Limits{Size: 1 << 20, Files: 100}, SelfTest: passes, Now: func() time.Time { return tested }})
+	v := Open(t.Context(), engine,
+		Options{Key: key, Limits: bundle.Limits{Size: 1 << 20, Files: 100}, SelfTest: passes,
+			Now: func() time.Time {
+				return tested
+			}})
 	if _, err := v.ready(t.Context()); err != nil { // a test breaks the store afterwards
 		t.Fatal(err)
 	}
@@ -89,26 +94,31 @@ func TestRegisters(t *testing.T) {
 			t.Errorf("created twice: %v", err)
 		}
 		second := swap(t, v, name, first, "2")
-		if _, err := v.Swap(t.Context(), name, first, []byte("x")); !errors.Is(err, store.ErrMoved) {
+		if _, err := v.Swap(t.Context(), name,
+			first, []byte("x")); !errors.Is(err, store.ErrMoved) {
 			t.Errorf("replaced twice: %v", err)
 		}
 		if got := value(t, v, name); got != "2" {
 			t.Errorf("read %q", got)
 		}
-		if err := v.Remove(t.Context(), store.Register{Name: name, Version: first}); !errors.Is(err, store.ErrMoved) {
+		if err := v.Remove(t.Context(),
+			store.Register{Name: name, Version: first}); !errors.Is(err, store.ErrMoved) {
 			t.Errorf("removed an old version: %v", err)
 		}
-		if err := v.Remove(t.Context(), store.Register{Name: name, Version: second}); err != nil || value(t, v, name) != absent {
+		if err := v.Remove(t.Context(), store.Register{Name: name, Version: second}); err != nil ||
+			value(t, v, name) != absent {
 			t.Errorf("removed: %v, read %q", err, value(t, v, name))
 		}
-		if _, err := v.Swap(t.Context(), name, second, []byte("x")); !errors.Is(err, store.ErrMoved) {
+		if _, err := v.Swap(t.Context(), name,
+			second, []byte("x")); !errors.Is(err, store.ErrMoved) {
 			t.Errorf("replaced what is removed: %v", err)
 		}
 		if swap(t, v, name, "", "3"); value(t, v, name) != "3" {
 			t.Errorf("created again: %q", value(t, v, name))
 		}
 	}
-	for _, of := range [][]string{{"project", "/work\xfe", "build"}, {"project/", "work\xff", "build"}, {"project", "/work\xff", "build", ""}} {
+	for _, of := range [][]string{{"project", "/work\xfe", "build"},
+		{"project/", "work\xff", "build"}, {"project", "/work\xff", "build", ""}} {
 		if got := value(t, v, store.Name{Kind: store.Task, Of: of}); got != absent {
 			t.Errorf("%q: %q", of, got)
 		}
@@ -122,7 +132,8 @@ func TestOpenings(t *testing.T) {
 		name.ID = fmt.Sprint(i)
 		version := swap(t, v, name, "", name.ID)
 		if i >= 30 {
-			if err := v.Remove(t.Context(), store.Register{Name: name, Version: version}); err != nil {
+			if err := v.Remove(t.Context(),
+				store.Register{Name: name, Version: version}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -141,7 +152,8 @@ func TestOpenings(t *testing.T) {
 	}
 	for kind, want := range map[string]int{store.Task: 1, store.Opening: 31} {
 		var n int
-		if err := v.Registers(t.Context(), kind, func(r store.Register) error { n++; return nil }); err != nil || n != want {
+		if err := v.Registers(t.Context(), kind,
+			func(r store.Register) error { n++; return nil }); err != nil || n != want {
 			t.Errorf("%d registers of kind %s, %v", n, kind, err)
 		}
 	}
@@ -158,7 +170,8 @@ func TestListsLeaveOut(t *testing.T) {
 	var registers int
 	count := func(store.Register) error { registers++; return nil }
 	list, _, err := v.List(t.Context(), opening, 10)
-	err = errors.Join(err, v.Registers(t.Context(), store.Task, count), v.Registers(t.Context(), store.Opening, count))
+	err = errors.Join(err, v.Registers(t.Context(), store.Task, count),
+		v.Registers(t.Context(), store.Opening, count))
 	if err != nil || len(list) != 2 || list[0].Damaged == list[1].Damaged || registers != 4 {
 		t.Errorf("listed %d, %d registers, %v", len(list), registers, err)
 	}
@@ -176,9 +189,20 @@ func TestLostAnswers(t *testing.T) {
 		swap func(m *memory, key string, write func() (string, error)) (string, error)
 		want error
 	}{
-		{"arrived", func(_ *memory, _ string, write func() (string, error)) (string, error) { write(); return "", lost }, nil},
-		{"repeated by a proxy", func(_ *memory, _ string, write func() (string, error)) (string, error) { write(); return write() }, nil},
-		{"did not arrive", func(*memory, string, func() (string, error)) (string, error) { return "", lost }, store.ErrUnknown},
+		{"arrived", func(_ *memory, _ string,
+			write func() (string, error)) (string, error) {
+			write()
+			return "", lost
+		}, nil},
+		{"repeated by a proxy", func(_ *memory, _ string,
+			write func() (string, error)) (string, error) {
+			write()
+			return write()
+		}, nil},
+		{"did not arrive", func(*memory,
+			string, func() (string, error)) (string, error) {
+			return "", lost
+		}, store.ErrUnknown},
 		{"not readable", func(m *memory, _ string, write func() (string, error)) (string, error) {
 			write()
 			m.refuse = store.ErrUnreachable
@@ -188,20 +212,27 @@ func TestLostAnswers(t *testing.T) {
 			m.Delete(context.Background(), key)
 			return "", lost
 		}, store.ErrMoved},
-		{"refused", func(*memory, string, func() (string, error)) (string, error) { return "", store.ErrDenied }, store.ErrDenied},
+		{"refused", func(*memory,
+			string, func() (string, error)) (string, error) {
+			return "", store.ErrDenied
+		},
+			store.ErrDenied},
 	}
 	for _, c := range cases {
 		m := &memory{}
 		v := open(t, m, keyA)
 		old := swap(t, v, task, "", "1")
-		m.swap = func(key string, write func() (string, error)) (string, error) { return c.swap(m, key, write) }
+		m.swap = func(key string, write func() (string, error)) (string, error) {
+			return c.swap(m, key, write)
+		}
 		version, err := v.Swap(t.Context(), task, old, []byte("2"))
 		m.swap, m.refuse = nil, nil
 		if !errors.Is(err, c.want) || c.want == store.ErrMoved && errors.Is(err, store.ErrUnknown) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if c.want == nil {
-			if r, err := v.Read(t.Context(), task); err != nil || r.Version != version || string(r.Value) != "2" {
+			if r, err := v.Read(t.Context(), task); err != nil || r.Version != version ||
+				string(r.Value) != "2" {
 				t.Errorf("%s: %s is not the version of %+v, %v", c.name, version, r, err)
 			}
 		}
@@ -213,7 +244,8 @@ func TestLostAnswers(t *testing.T) {
 		swap(t, open(t, m, keyA), task, "", "another's")
 		return "", lost
 	}
-	if _, err := v.Swap(t.Context(), task, "", []byte("1")); !errors.Is(err, store.ErrMoved) || errors.Is(err, store.ErrUnknown) {
+	if _, err := v.Swap(t.Context(), task, "", []byte("1")); !errors.Is(err, store.ErrMoved) ||
+		errors.Is(err, store.ErrUnknown) {
 		t.Errorf("another's: %v", err)
 	}
 	m.swap = func(string, func() (string, error)) (string, error) { return "", lost }
@@ -230,7 +262,8 @@ func TestOtherKey(t *testing.T) {
 	if value(t, after, task) != absent {
 		t.Error("another key reads the register")
 	}
-	if _, err := after.Swap(t.Context(), task, version, []byte("x")); !errors.Is(err, store.ErrMoved) {
+	if _, err := after.Swap(t.Context(), task,
+		version, []byte("x")); !errors.Is(err, store.ErrMoved) {
 		t.Errorf("with a version of another key: %v", err)
 	}
 	swap(t, after, task, "", "own")
@@ -308,12 +341,14 @@ func TestCheck(t *testing.T) {
 	m := &memory{}
 	test := func(context.Context, store.Store) error { tests++; return verdict }
 	vault := func() *Vault {
-		return Open(t.Context(), m, Options{Key: keyA, SelfTest: test, Now: func() time.Time { return tested }})
+		return Open(t.Context(), m,
+			Options{Key: keyA, SelfTest: test, Now: func() time.Time { return tested }})
 	}
 	verdict = store.ErrUnsafe
 	v := vault()
 	for range 2 {
-		if _, err := v.Swap(t.Context(), task, "", nil); !errors.Is(err, store.ErrUnsafe) || tests != 1 {
+		if _, err := v.Swap(t.Context(), task, "", nil); !errors.Is(err, store.ErrUnsafe) ||
+			tests != 1 {
 			t.Errorf("unsafe: %v after %d tests", err, tests)
 		}
 	}
@@ -370,21 +405,25 @@ func TestKeys(t *testing.T) {
 	for text, want := range map[string]Key{
 		hexA: keyA, base + "\n": keyA, " " + hexB + "\n": keyB,
 		strings.Repeat("0102030405060708090a", 4)[:64]: long,
-		"": {}, ",": {}, hexA[1:]: {}, hexA[:63] + "g": {}, base[:43]: {}, hexA + "," + base: {}, "secret": {},
-		hexA + "," + strings.Repeat("z", 64): {}, strings.Repeat("00", 32): {}, strings.Repeat("a1", 32): {},
+		"": {}, ",": {}, hexA[1:]: {}, hexA[:63] + "g": {}, base[:43]: {}, hexA + "," + base: {},
+		"secret":                             {},
+		hexA + "," + strings.Repeat("z", 64): {}, strings.Repeat("00", 32): {},
+		strings.Repeat("a1", 32):      {},
 		strings.Repeat("12345678", 8): {},
 	} {
 		got, err := ParseKey(text)
 		if got != want || (err == nil) != (want != Key{}) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
-		if err != nil && (strings.Contains(err.Error(), hexA[:20]) || strings.Contains(err.Error(), "zzz") || strings.Contains(err.Error(), "secret")) {
+		if err != nil && (strings.Contains(err.Error(), hexA[:20]) ||
+			strings.Contains(err.Error(), "zzz") || strings.Contains(err.Error(), "secret")) {
 			t.Errorf("an error contains the key: %v", err)
 		}
 	}
 	name := filepath.Join(t.TempDir(), "key")
 	os.WriteFile(name, []byte(hexA), 0o600)
-	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o440: true, 0o644: false, 0o404: false, 0o620: false, 0o602: false} {
+	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o440: true, 0o644: false,
+		0o404: false, 0o620: false, 0o602: false} {
 		os.Chmod(name, mode)
 		if key, err := ReadKeyFile(name); (err == nil) != ok || ok && key != keyA {
 			t.Errorf("mode %o: %v", mode, err)
@@ -396,7 +435,8 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	k := derive(keyA)
-	uses := []string{string(k.names), string(k.digests), string(k.contents), string(derive(keyB).names)}
+	uses := []string{string(k.names), string(k.digests), string(k.contents),
+		string(derive(keyB).names)}
 	if slices.Sort(uses); len(slices.Compact(uses)) != 4 {
 		t.Error("one key has two uses")
 	}
@@ -419,7 +459,8 @@ func TestPadding(t *testing.T) {
 
 // A reader of a store finds no name or text of a session in it.
 func TestReaderLearnsNothing(t *testing.T) {
-	secrets := []string{"the-project", "/home/user/work", "the-task", "opening-digest", "chain-id-77", "host-name-9", "prompt text of a user", "0198c7f0-session", "projects/slug"}
+	secrets := []string{"the-project", "/home/user/work", "the-task", "opening-digest",
+		"chain-id-77", "host-name-9", "prompt text of a user", "0198c7f0-session", "projects/slug"}
 	m := &memory{}
 	for _, key := range []Key{keyA, keyB} {
 		v := open(t, m, key)
@@ -429,10 +470,12 @@ func TestReaderLearnsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		version := swap(t, v, name, r.Version, strings.Join(secrets[5:8], " "))
-		swap(t, v, store.Name{Kind: store.Opening, Of: secrets[3:4], ID: secrets[4] + fmt.Sprint(key[0])}, "", secrets[6])
+		swap(t, v, store.Name{Kind: store.Opening, Of: secrets[3:4], ID: secrets[4] +
+			fmt.Sprint(key[0])}, "", secrets[6])
 		root := t.TempDir()
 		os.MkdirAll(filepath.Join(root, secrets[8]), 0o700)
-		os.WriteFile(filepath.Join(root, secrets[8], secrets[7]+".jsonl"), []byte(secrets[6]), 0o600)
+		os.WriteFile(filepath.Join(root, secrets[8], secrets[7]+".jsonl"), []byte(secrets[6]),
+			0o600)
 		if _, err := v.Save(t.Context(), root, []string{secrets[8]}); err != nil {
 			t.Fatal(err)
 		}
@@ -445,7 +488,8 @@ func TestReaderLearnsNothing(t *testing.T) {
 	}
 	key, keyHex := string(keyA[:8]), hex.EncodeToString(keyA[:8])
 	for _, stored := range m.history {
-		for _, secret := range append(secrets, "jsonl", "task", "\x28\xb5\x2f\xfd", key, keyHex) { // among them zstd's magic number
+		// among them zstd's magic number
+		for _, secret := range append(secrets, "jsonl", "task", "\x28\xb5\x2f\xfd", key, keyHex) {
 			if strings.Contains(stored, secret) {
 				t.Errorf("%q is in clear text in %.80q", secret, stored)
 			}
@@ -472,7 +516,8 @@ func TestWriterCanOnlyDeny(t *testing.T) {
 	good := m.all()
 	denied := func(what string) {
 		t.Helper()
-		for name, want := range map[*store.Name]string{&task: "task", &other: "other", &chain: "chain"} {
+		for name, want := range map[*store.Name]string{&task: "task",
+			&other: "other", &chain: "chain"} {
 			switch got := value(t, v, *name); got {
 			case want, absent, damaged:
 			default:
@@ -488,7 +533,8 @@ func TestWriterCanOnlyDeny(t *testing.T) {
 				if (string(here) == "newer") != (b == b2) || len(entries) != 1 {
 					t.Errorf("%s: unpacked %.20q", what, here)
 				}
-			} else if len(entries) != 0 || !errors.Is(err, store.ErrBroken) && !errors.Is(err, store.ErrAbsent) {
+			} else if len(entries) != 0 ||
+				!errors.Is(err, store.ErrBroken) && !errors.Is(err, store.ErrAbsent) {
 				t.Errorf("%s: %v left %v", what, err, entries)
 			}
 		}
@@ -496,7 +542,8 @@ func TestWriterCanOnlyDeny(t *testing.T) {
 	names := slices.Sorted(maps.Keys(good))
 	for _, name := range names {
 		content := good[name]
-		at := []int{0, 1, headSize - 1, headSize, headSize + 3, len(content) / 2, len(content) - 17, len(content) - 1}
+		at := []int{0, 1, headSize - 1, headSize, headSize + 3, len(content) / 2, len(content) - 17,
+			len(content) - 1}
 		for range 5 {
 			at = append(at, rand.IntN(len(content)))
 		}
@@ -529,7 +576,8 @@ func TestWriterCanOnlyDeny(t *testing.T) {
 	}
 }
 
-// A damaged register can be replaced and removed like any other, also where only its place is known.
+// A damaged register can be replaced and removed like any other, also where only its place is
+// known.
 func TestDamagedIsMended(t *testing.T) {
 	m := &memory{}
 	v := open(t, m, keyA)
@@ -579,7 +627,8 @@ func TestEntriesAreBoundToTheirStore(t *testing.T) {
 	}
 }
 
-// A store can remove an object that is not rewritten: its format is written anew each day, with the same ID.
+// A store can remove an object that is not rewritten: its format is written anew each day, with the
+// same ID.
 func TestFormatIsKept(t *testing.T) {
 	m, now := &memory{}, tested
 	first := open(t, m, keyA)
@@ -587,20 +636,23 @@ func TestFormatIsKept(t *testing.T) {
 	for range 3 {
 		now = now.Add(renewed)
 		before := string(m.all()[formatEntry])
-		v := Open(t.Context(), m, Options{Key: keyA, SelfTest: passes, Now: func() time.Time { return now }})
+		v := Open(t.Context(), m,
+			Options{Key: keyA, SelfTest: passes, Now: func() time.Time { return now }})
 		if value(t, v, task) != "value" || string(m.all()[formatEntry]) == before {
 			t.Errorf("%s", m.all()[formatEntry])
 		}
 	}
 }
 
-// The helper of a call that could not wait for the test of a new store ends the test: the next call can use the store.
+// The helper of a call that could not wait for the test of a new store ends the test: the next call
+// can use the store.
 func TestTestOfAFarStoreIsEnded(t *testing.T) {
 	m, slow := &memory{}, make(chan struct{})
-	v := Open(t.Context(), m, Options{Key: keyA, Now: func() time.Time { return tested }, SelfTest: func(context.Context, store.Store) error {
-		<-slow
-		return nil
-	}})
+	v := Open(t.Context(), m, Options{Key: keyA, Now: func() time.Time { return tested },
+		SelfTest: func(context.Context, store.Store) error {
+			<-slow
+			return nil
+		}})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := v.Swap(ctx, task, "", nil); err == nil {
@@ -633,8 +685,10 @@ func TestSweep(t *testing.T) {
 	v.options.Now = func() time.Time { return now }
 	kept := store.Name{Kind: store.Task, Of: []string{"p", "/w", "kept"}}
 	keptVersion := swap(t, v, kept, "", "value")
-	for _, name := range []store.Name{{Kind: store.Task, Of: []string{"p", "/w", "t"}}, {Kind: store.Opening, Of: []string{"o"}, ID: "1"}} {
-		if err := v.Remove(t.Context(), store.Register{Name: name, Version: swap(t, v, name, "", "value")}); err != nil {
+	for _, name := range []store.Name{{Kind: store.Task, Of: []string{"p", "/w", "t"}},
+		{Kind: store.Opening, Of: []string{"o"}, ID: "1"}} {
+		if err := v.Remove(t.Context(),
+			store.Register{Name: name, Version: swap(t, v, name, "", "value")}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"reprise/fleet/store"
 )
 
-// A Client asks the helper. It implements store.Registers and store.Bundles. The methods are safe for
-// concurrent use, and answers can arrive in any order.
+// A Client asks the helper. It implements store.Registers and store.Bundles. The methods are safe
+// for concurrent use, and answers can arrive in any order.
 type Client struct {
 	config Config
 	helper *os.Process   // nil if Start has not started it
@@ -37,10 +37,11 @@ var (
 	_ store.Bundles   = (*Client)(nil)
 )
 
-// NewClient returns a client of a helper that reads out and writes in. It sends the configuration, so
-// that the helper connects before the first request.
+// NewClient returns a client of a helper that reads out and writes in. It sends the configuration,
+// so that the helper connects before the first request.
 func NewClient(in io.Reader, out io.WriteCloser, config Config) *Client {
-	c := &Client{config: config, out: out, waiting: map[int64]chan answer{}, dead: make(chan struct{})}
+	c := &Client{config: config, out: out, waiting: map[int64]chan answer{},
+		dead: make(chan struct{})}
 	go c.receive(in)
 	if err := c.send(greeting{protocol, c.config}, time.Now().Add(c.config.Timeout)); err != nil {
 		c.fail(err)
@@ -76,13 +77,17 @@ func (c *Client) Read(ctx context.Context, name store.Name) (store.Register, err
 func (c *Client) List(
 	ctx context.Context, name store.Name, limit int,
 ) (registers []store.Register, more bool, err error) {
-	a, err := c.call(ctx, request{Verb: verbList, Register: store.Register{Name: name}, Limit: limit})
+	a, err := c.call(ctx, request{Verb: verbList,
+		Register: store.Register{Name: name}, Limit: limit})
 	return a.Registers, a.Others, err
 }
 
-// Swap implements store.Registers. If the helper does not answer, the error is both ErrUnknown and ErrUnreachable.
-func (c *Client) Swap(ctx context.Context, name store.Name, old string, value []byte) (version string, err error) {
-	a, err := c.call(ctx, request{Verb: verbSwap, Register: store.Register{Name: name, Version: old, Value: value}})
+// Swap implements store.Registers. If the helper does not answer, the error is both ErrUnknown and
+// ErrUnreachable.
+func (c *Client) Swap(ctx context.Context, name store.Name,
+	old string, value []byte) (version string, err error) {
+	a, err := c.call(ctx, request{Verb: verbSwap,
+		Register: store.Register{Name: name, Version: old, Value: value}})
 	if err == nil && a.Version == "" {
 		err = lost(verbSwap, errors.New("the helper answered without a version"))
 	}
@@ -90,8 +95,10 @@ func (c *Client) Swap(ctx context.Context, name store.Name, old string, value []
 }
 
 // Registers returns all registers of a kind.
-func (c *Client) Registers(ctx context.Context, kind string) (registers []store.Register, err error) {
-	a, err := c.call(ctx, request{Verb: verbRegisters, Register: store.Register{Name: store.Name{Kind: kind}}})
+func (c *Client) Registers(ctx context.Context,
+	kind string) (registers []store.Register, err error) {
+	a, err := c.call(ctx, request{Verb: verbRegisters,
+		Register: store.Register{Name: store.Name{Kind: kind}}})
 	return a.Registers, err
 }
 
@@ -111,8 +118,10 @@ func (c *Client) Save(ctx context.Context, root string, paths []string) (store.B
 }
 
 // Load implements store.Bundles.
-func (c *Client) Load(ctx context.Context, b store.Bundle, root string, paths, replace []string) error {
-	_, err := c.call(ctx, request{Verb: verbLoad, Bundle: b, Root: []byte(root), Paths: paths, Replace: replace})
+func (c *Client) Load(ctx context.Context, b store.Bundle, root string,
+	paths, replace []string) error {
+	_, err := c.call(ctx, request{Verb: verbLoad, Bundle: b, Root: []byte(root),
+		Paths: paths, Replace: replace})
 	return err
 }
 
@@ -144,7 +153,8 @@ func (c *Client) call(ctx context.Context, q request) (answer, error) {
 	return a, a.decodeError()
 }
 
-func (c *Client) wait(ctx context.Context, answers <-chan answer, limit time.Duration) (answer, error) {
+func (c *Client) wait(ctx context.Context,
+	answers <-chan answer, limit time.Duration) (answer, error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
@@ -258,9 +268,9 @@ func (c *Client) fail(err error) {
 	}
 }
 
-// Start starts the helper at path and returns a client of it without waiting for an answer. The helper
-// has a separate session, so that no signal for the caller's process group reaches it, and ends when
-// the client is closed or the process ends. It writes to none of the caller's streams.
+// Start starts the helper at path and returns a client of it without waiting for an answer. The
+// helper has a separate session, so that no signal for the caller's process group reaches it, and
+// ends when the client is closed or the process ends. It writes to none of the caller's streams.
 func Start(path string, environ []string, config Config) (*Client, error) {
 	requests, out, err := os.Pipe()
 	if err != nil {
@@ -295,7 +305,8 @@ func Start(path string, environ []string, config Config) (*Client, error) {
 // farewell is how long the helper has to end by itself.
 const farewell = 100 * time.Millisecond
 
-// Stop ends the helper and waits for that: a program that this process becomes would wonder at a child.
+// Stop ends the helper and waits for that: a program that this process becomes would wonder at a
+// child.
 func (c *Client) Stop() {
 	_ = c.Close() // fails only if it is closed
 	select {

@@ -12,11 +12,12 @@ import (
 	"reprise/fleet/store"
 )
 
-// Serve reads the configuration and requests from in until it ends, and writes the answers to out. It
-// returns once all requests have been carried out. open must return without waiting for the store; the
-// error is the answer to every request.
+// Serve reads the configuration and requests from in until it ends, and writes the answers to out.
+// It returns once all requests have been carried out. open must return without waiting for the
+// store; the error is the answer to every request.
 func Serve(
-	ctx context.Context, in io.Reader, out io.Writer, open func(context.Context, Config) (Service, error),
+	ctx context.Context, in io.Reader, out io.Writer,
+	open func(context.Context, Config) (Service, error),
 ) error {
 	lines := json.NewDecoder(bufio.NewReader(in))
 	var g greeting
@@ -25,7 +26,8 @@ func Serve(
 	}
 	s := &server{out: out}
 	if g.Protocol != protocol {
-		s.openError = fmt.Errorf("%w: the helper is of another version than the program that started it",
+		s.openError = fmt.Errorf("%w: the helper is of another version than the program that "+
+			"started it",
 			store.ErrUnreachable)
 	} else {
 		s.service, s.openError = open(ctx, g.Config)

@@ -1,8 +1,9 @@
 // Package wire connects a program with the helper that keeps its shared store: JSON, one message a
-// line, over the helper's standard input and output. Client is the program's side, Serve the helper's.
+// line, over the helper's standard input and output. Client is the program's side, Serve the
+// helper's.
 //
-// It links no engine and no library that is large, since the shim imports it. Invariants:
-// each request ends within the timeout; a helper that is missing, dies or answers nonsense counts as a
+// It links no engine and no library that is large, since the shim imports it. Invariants: each
+// request ends within the timeout; a helper that is missing, dies or answers nonsense counts as a
 // store that cannot be reached; and requests are carried out even if the client has gone.
 package wire
 
@@ -18,7 +19,8 @@ import (
 // protocol is the version of the messages. A helper serves only clients of its own.
 const protocol = 5
 
-// A Config is the configuration of the helper. It travels through the pipe: others can read a process's arguments.
+// A Config is the configuration of the helper. It travels through the pipe: others can read a
+// process's arguments.
 type Config struct {
 	URL           string        // of the store
 	Key           string        // the text of the key, "" if it is in KeyFile
@@ -31,7 +33,8 @@ type Config struct {
 type Service interface {
 	store.Registers
 	store.Bundles
-	// Hello returns, without asking the store, the key for digests of prompts: 32 bytes, the same on all machines.
+	// Hello returns, without asking the store, the key for digests of prompts: 32 bytes, the same
+	// on all machines.
 	Hello(ctx context.Context) (digests []byte, err error)
 	// Registers calls each with every register of a kind. Of a damaged one only the kind is known.
 	Registers(ctx context.Context, kind string, each func(store.Register) error) error
@@ -60,10 +63,11 @@ type greeting struct {
 
 // A request is each other line to the helper.
 type request struct {
-	ID       int64          `json:"id"`
-	Verb     string         `json:"verb"`
-	Timeout  time.Duration  `json:"timeout"`
-	Register store.Register `json:"register,omitzero"` // the name, and the other fields that the verb needs
+	ID      int64         `json:"id"`
+	Verb    string        `json:"verb"`
+	Timeout time.Duration `json:"timeout"`
+	// the name, and the other fields that the verb needs
+	Register store.Register `json:"register,omitzero"`
 	Limit    int            `json:"limit,omitempty"`
 	Root     []byte         `json:"root,omitempty"` // bytes, as store.Texts
 	Paths    store.Texts    `json:"paths,omitempty"`
@@ -74,9 +78,10 @@ type request struct {
 
 // An answer is a line from the helper, one for each request.
 type answer struct {
-	ID        int64            `json:"id"`
-	Kinds     []string         `json:"kinds,omitempty"` // the texts of the store's errors that the error is
-	Text      string           `json:"text,omitempty"`  // of the error
+	ID int64 `json:"id"`
+	// the texts of the store's errors that the error is
+	Kinds     []string         `json:"kinds,omitempty"`
+	Text      string           `json:"text,omitempty"` // of the error
 	Version   string           `json:"version,omitempty"`
 	Others    bool             `json:"others,omitempty"`
 	Registers []store.Register `json:"registers,omitempty"`

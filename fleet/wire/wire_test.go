@@ -54,7 +54,8 @@ func (f *fake) Read(ctx context.Context, name store.Name) (store.Register, error
 	return r, nil
 }
 
-func (f *fake) List(_ context.Context, opening store.Name, limit int) (list []store.Register, more bool, err error) {
+func (f *fake) List(_ context.Context,
+	opening store.Name, limit int) (list []store.Register, more bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, key := range slices.Sorted(maps.Keys(f.registers)) {
@@ -133,7 +134,10 @@ func connect(t *testing.T, service Service, config Config) *Client {
 	}
 	served := make(chan error)
 	go func() {
-		served <- Serve(t.Context(), requests, answers, func(context.Context, Config) (Service, error) { return service, nil })
+		served <- Serve(t.Context(), requests, answers,
+			func(context.Context, Config) (Service, error) {
+				return service, nil
+			})
 	}()
 	c := NewClient(in, out, config)
 	t.Cleanup(func() {
@@ -154,7 +158,8 @@ var task = store.Name{Kind: store.Task, Of: []string{"project", "/work/\xff", ""
 
 func TestRegisters(t *testing.T) {
 	ctx, c := t.Context(), connect(t, &fake{}, usual)
-	if _, err := c.Read(ctx, task); !errors.Is(err, store.ErrAbsent) || err.Error() != "read task: there is no such entry" {
+	if _, err := c.Read(ctx, task); !errors.Is(err, store.ErrAbsent) ||
+		err.Error() != "read task: there is no such entry" {
 		t.Errorf("read of nothing: %v", err)
 	}
 	value := []byte("a \x00\xff value")
@@ -163,17 +168,20 @@ func TestRegisters(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := c.Read(ctx, task)
-	if want := (store.Register{Name: task, Value: value, Version: version}); err != nil || !reflect.DeepEqual(got, want) {
+	if want := (store.Register{Name: task, Value: value, Version: version}); err != nil ||
+		!reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, %v, want %+v", got, err, want)
 	}
 	other := store.Name{Kind: store.Task, Of: []string{"project", "/work/\xfe", ""}, ID: "x"}
 	if _, err := c.Read(ctx, other); !errors.Is(err, store.ErrAbsent) {
 		t.Errorf("a name that differs in a byte that is not UTF-8: %v", err)
 	}
-	if _, err := c.Swap(ctx, task, "", nil); !errors.Is(err, store.ErrMoved) || !errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrAbsent) {
+	if _, err := c.Swap(ctx, task, "", nil); !errors.Is(err, store.ErrMoved) ||
+		!errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrAbsent) {
 		t.Errorf("late swap: %v", err)
 	}
-	if err := c.Remove(ctx, store.Register{Name: task, Version: "other"}); !errors.Is(err, store.ErrMoved) {
+	if err := c.Remove(ctx, store.Register{Name: task, Version: "other"}); !errors.Is(err,
+		store.ErrMoved) {
 		t.Errorf("late removal: %v", err)
 	}
 	if err := c.Remove(ctx, store.Register{Name: task, Version: version}); err != nil {
@@ -208,13 +216,17 @@ func TestBundles(t *testing.T) {
 	ctx, f := t.Context(), &fake{dropped: make(chan []string, 1)}
 	c := connect(t, f, usual)
 	b, err := c.Save(ctx, "/root/\xff", []string{"a", "b/\xfe"})
-	if want := (store.Bundle{Name: "b/1", Digest: "d"}); err != nil || b != want || f.saved[0] != "/root/\xff:a:b/\xfe" {
+	if want := (store.Bundle{Name: "b/1", Digest: "d"}); err != nil || b != want ||
+		f.saved[0] != "/root/\xff:a:b/\xfe" {
 		t.Errorf("saved %+v, %v, %q", b, err, f.saved)
 	}
-	if err := c.Load(ctx, b, "/r", []string{"p"}, []string{"d"}); !errors.Is(err, store.ErrChanged) || !strings.Contains(err.Error(), `b/1 into /r (["p"], ["d"])`) {
+	if err := c.Load(ctx, b, "/r",
+		[]string{"p"}, []string{"d"}); !errors.Is(err, store.ErrChanged) ||
+		!strings.Contains(err.Error(), `b/1 into /r (["p"], ["d"])`) {
 		t.Errorf("load: %v", err)
 	}
-	if err := c.Drop(ctx, "b/1", "b/2"); err != nil || !slices.Equal(<-f.dropped, []string{"b/1", "b/2"}) {
+	if err := c.Drop(ctx, "b/1", "b/2"); err != nil ||
+		!slices.Equal(<-f.dropped, []string{"b/1", "b/2"}) {
 		t.Error(err)
 	}
 	if digests, err := c.Hello(ctx); err != nil || len(digests) != 32 {
@@ -240,7 +252,8 @@ func TestRequestsAreBounded(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	for range 3 { // it ends within the first request, before the others
-		if _, err := c.Swap(ctx, task, "?", nil); !errors.Is(err, store.ErrUnreachable) && !errors.Is(err, store.ErrMoved) {
+		if _, err := c.Swap(ctx, task, "?", nil); !errors.Is(err, store.ErrUnreachable) &&
+			!errors.Is(err, store.ErrMoved) {
 			t.Errorf("ended context: %v", err)
 		}
 		<-ctx.Done()
@@ -250,7 +263,8 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 	soon, end := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer end()
-	if _, err := c.Read(soon, task); err == nil || !strings.Contains(err.Error(), "no answer within") {
+	if _, err := c.Read(soon, task); err == nil ||
+		!strings.Contains(err.Error(), "no answer within") {
 		t.Errorf("a context that ends: %v", err)
 	}
 	close(f.hang)
@@ -262,10 +276,18 @@ func TestRequestsAreBounded(t *testing.T) {
 // The things that a helper can do instead of answering.
 func TestBrokenHelper(t *testing.T) {
 	cases := map[string]func(in *bufio.Reader, out io.WriteCloser){
-		"dies":    func(in *bufio.Reader, out io.WriteCloser) { out.Close() },
-		"garbage": func(in *bufio.Reader, out io.WriteCloser) { in.ReadString('\n'); io.WriteString(out, "panic: oh no\n") },
-		"silent":  func(in *bufio.Reader, out io.WriteCloser) {},
-		"empty":   func(in *bufio.Reader, out io.WriteCloser) { in.ReadString('\n'); io.WriteString(out, `{"id":1}`+"\n") },
+		"dies": func(in *bufio.Reader, out io.WriteCloser) { out.Close() },
+		"garbage": func(in *bufio.Reader,
+			out io.WriteCloser) {
+			in.ReadString('\n')
+			io.WriteString(out, "panic: oh no\n")
+		},
+		"silent": func(in *bufio.Reader, out io.WriteCloser) {},
+		"empty": func(in *bufio.Reader,
+			out io.WriteCloser) {
+			in.ReadString('\n')
+			io.WriteString(out, `{"id":1}`+"\n")
+		},
 		"half": func(in *bufio.Reader, out io.WriteCloser) {
 			in.ReadString('\n')
 			io.WriteString(out, `{"id":1,`)
@@ -286,7 +308,8 @@ func TestBrokenHelper(t *testing.T) {
 				behave(lines, answers)
 				io.Copy(io.Discard, lines)
 			}()
-			c := NewClient(in, out, Config{Timeout: 200 * time.Millisecond, UploadTimeout: 5 * time.Second})
+			c := NewClient(in, out,
+				Config{Timeout: 200 * time.Millisecond, UploadTimeout: 5 * time.Second})
 			defer in.Close()
 			defer c.Close()
 			_, err := c.Swap(t.Context(), task, "", []byte("v"))
@@ -323,7 +346,8 @@ func TestLastAnswer(t *testing.T) {
 
 // Reading all registers can last longer than other requests.
 func TestSlowList(t *testing.T) {
-	c := connect(t, slow{&fake{}}, Config{Timeout: 400 * time.Millisecond, UploadTimeout: 5 * time.Second})
+	c := connect(t, slow{&fake{}},
+		Config{Timeout: 400 * time.Millisecond, UploadTimeout: 5 * time.Second})
 	if all, err := c.Registers(t.Context(), store.Task); err != nil || len(all) != 6 {
 		t.Errorf("%d registers, %v", len(all), err)
 	}
@@ -360,7 +384,8 @@ func TestHelperGivesUpFirst(t *testing.T) {
 	if err := errors.Join(decoder.Decode(&g), decoder.Decode(&q)); err != nil {
 		t.Fatal(err)
 	}
-	if q.Timeout <= 0 || q.Timeout >= g.Config.UploadTimeout || g.Config.UploadTimeout != usual.UploadTimeout {
+	if q.Timeout <= 0 || q.Timeout >= g.Config.UploadTimeout ||
+		g.Config.UploadTimeout != usual.UploadTimeout {
 		t.Errorf("%s of %s", q.Timeout, g.Config.UploadTimeout)
 	}
 	answers.Close()
@@ -370,19 +395,22 @@ func TestHelperGivesUpFirst(t *testing.T) {
 }
 
 func TestMissingHelper(t *testing.T) {
-	if _, err := Start(filepath.Join(t.TempDir(), "none"), nil, Config{}); !errors.Is(err, store.ErrUnreachable) || !errors.Is(err, os.ErrNotExist) {
+	if _, err := Start(filepath.Join(t.TempDir(), "none"),
+		nil, Config{}); !errors.Is(err, store.ErrUnreachable) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing helper: %v", err)
 	}
 }
 
 func TestOtherProtocol(t *testing.T) {
 	var out strings.Builder
-	in := strings.NewReader(`{"protocol":99}` + "\n" + `{"id":5,"verb":"hello","timeout":1000000000}` + "\n")
+	in := strings.NewReader(`{"protocol":99}` + "\n" +
+		`{"id":5,"verb":"hello","timeout":1000000000}` + "\n")
 	err := Serve(t.Context(), in, &out, func(context.Context, Config) (Service, error) {
 		t.Error("opened")
 		return nil, nil
 	})
-	if err != nil || !strings.Contains(out.String(), `"id":5`) || !strings.Contains(out.String(), `"the store cannot be reached"`) {
+	if err != nil || !strings.Contains(out.String(), `"id":5`) ||
+		!strings.Contains(out.String(), `"the store cannot be reached"`) {
 		t.Errorf("%v, %s", err, out.String())
 	}
 }
@@ -390,8 +418,11 @@ func TestOtherProtocol(t *testing.T) {
 // A request is carried out even if the client has gone.
 func TestRequestsOutliveTheClient(t *testing.T) {
 	f := &fake{dropped: make(chan []string, 1)}
-	in := strings.NewReader(`{"protocol":5}` + "\n" + `{"id":1,"verb":"drop","names":["b/1"],"timeout":1000000000}` + "\n")
-	err := Serve(t.Context(), in, failingWriter{}, func(context.Context, Config) (Service, error) { return f, nil })
+	in := strings.NewReader(`{"protocol":5}` + "\n" +
+		`{"id":1,"verb":"drop","names":["b/1"],"timeout":1000000000}` + "\n")
+	err := Serve(t.Context(), in, failingWriter{}, func(context.Context, Config) (Service, error) {
+		return f, nil
+	})
 	if err != nil || len(f.dropped) != 1 {
 		t.Errorf("%v, %d removals", err, len(f.dropped))
 	}

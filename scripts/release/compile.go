@@ -26,7 +26,8 @@ var compilers = map[string]struct{ command, packages string }{
 func compilerFor(arch string) (string, error) {
 	c, known := compilers[arch]
 	if !known {
-		return "", fmt.Errorf("build for %s: there is no such architecture\nhint: amd64 or arm64", arch)
+		return "", fmt.Errorf("build for %s: there is no such architecture\nhint: amd64 or arm64",
+			arch)
 	}
 	if _, err := exec.LookPath(c.command); err == nil {
 		return c.command, nil
@@ -34,10 +35,12 @@ func compilerFor(arch string) (string, error) {
 	if arch == runtime.GOARCH {
 		return "cc", nil
 	}
-	return "", fmt.Errorf("linux/%s, because %s is not on PATH (Debian: apt install %s)", arch, c.command, c.packages)
+	return "", fmt.Errorf("linux/%s, because %s is not on PATH (Debian: apt install %s)", arch,
+		c.command, c.packages)
 }
 
-// buildable returns the architectures that there is a compiler for, and reports which it leaves out.
+// buildable returns the architectures that there is a compiler for, and reports which it leaves
+// out.
 func buildable() (arches []string) {
 	for _, arch := range slices.Sorted(maps.Keys(compilers)) {
 		if _, err := compilerFor(arch); err != nil {
@@ -59,7 +62,9 @@ var all = []program{{"shim", true}, {"shimctl", true}, {"reprise-store", false}}
 
 // flags returns the flags that install.sh builds a program with.
 func (r *release) flags(p program) (tags, linker string, err error) {
-	cmd := exec.Command("sh", "-ec", `. ./scripts/flags.sh; printf '%s\n%s\n%s' "$tags" "$(stamped "$1" "$2")" "$static"`, "sh", r.version, r.commit)
+	cmd := exec.Command("sh", "-ec",
+		`. ./scripts/flags.sh; printf '%s\n%s\n%s' "$tags" "$(stamped "$1" "$2")" "$static"`, "sh",
+		r.version, r.commit)
 	cmd.Dir = r.root
 	text, err := output(cmd)
 	if err != nil {
@@ -100,9 +105,11 @@ func (r *release) compileOne(p program, arch, compiler, into string) error {
 	if p.c {
 		cgo = "CGO_ENABLED=1"
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", linker, "-o", path, "./cmd/"+p.name)
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags",
+		linker, "-o", path, "./cmd/"+p.name)
 	cmd.Dir = r.root
-	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off", cgo,
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0",
+		"GOFLAGS=", "GOWORK=off", cgo,
 		"CGO_CFLAGS=-O2", "CGO_LDFLAGS=", "CC="+compiler)
 	_, err = output(cmd)
 	return err
@@ -145,8 +152,8 @@ type component struct {
 	PURL    string `json:"purl,omitempty"`
 }
 
-// components lists the modules that are linked into the programs, by their own build information, and the
-// libraries of Go and C.
+// components lists the modules that are linked into the programs, by their own build information,
+// and the libraries of Go and C.
 func components(arch, programs string) ([]component, error) {
 	var list []component
 	for _, p := range all {
@@ -205,7 +212,8 @@ func (r *release) licenses(list []component) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", c.Name, err)
 		}
 		for _, text := range texts {
-			fmt.Fprintf(&b, "\n%s\n%s %s\n\n%s\n", strings.Repeat("=", 100), c.Name, c.Version, text)
+			fmt.Fprintf(&b, "\n%s\n%s %s\n\n%s\n", strings.Repeat("=", 100), c.Name, c.Version,
+				text)
 		}
 	}
 	return b.Bytes(), nil
@@ -220,7 +228,10 @@ func licenseTexts(dir string) (texts []string, err error) {
 	}
 	for _, entry := range entries {
 		name := strings.ToUpper(entry.Name())
-		if entry.IsDir() || !slices.ContainsFunc([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE"}, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
+		if entry.IsDir() || !slices.ContainsFunc([]string{"LICENSE", "LICENCE",
+			"COPYING", "NOTICE"}, func(begin string) bool {
+			return strings.HasPrefix(name, begin)
+		}) {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))

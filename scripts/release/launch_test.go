@@ -39,7 +39,8 @@ func TestLauncher(t *testing.T) {
 	bin := filepath.Join(dir, ".local/share/reprise/bin")
 	run := func(want string, args ...string) {
 		t.Helper()
-		cmd := exec.Command("sh", append([]string{filepath.Join(dir, "package/reprise.sh")}, args...)...)
+		cmd := exec.Command("sh",
+			append([]string{filepath.Join(dir, "package/reprise.sh")}, args...)...)
 		cmd.Env = []string{"HOME=" + dir, "PATH=" + filepath.Join(dir, "tools")}
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.HasPrefix(string(out), want) {
@@ -59,7 +60,8 @@ func TestLauncher(t *testing.T) {
 		t.Fatal(err)
 	}
 	run("usage: reprise COMMAND\n\n  reprise setup ", "--help")
-	run("removed reprise from "+bin+"\nleft "+state+"; to remove it too: reprise uninstall --purge\n", "uninstall")
+	run("removed reprise from "+bin+"\nleft "+state+"; to remove it too: reprise uninstall "+
+		"--purge\n", "uninstall")
 	run(packaged+" status ", "status")
 	if _, err := os.Stat(filepath.Dir(bin)); err == nil {
 		t.Error("the directory is still there")
@@ -74,7 +76,8 @@ func TestNPMWithoutPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := exec.Command("node", path, "setup").CombinedOutput()
-	if err == nil || !strings.HasPrefix(string(out), "error: the package @reprise/linux-") || !strings.Contains(string(out), "\nhint: ") {
+	if err == nil || !strings.HasPrefix(string(out), "error: the package @reprise/linux-") ||
+		!strings.Contains(string(out), "\nhint: ") {
 		t.Errorf("%v, says %s", err, out)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"reprise/test/toolbox"
 )
 
-// A machine has an installed package, the usual programs and a fake claude, but neither Go nor a compiler.
+// A machine has an installed package, the usual programs and a fake claude, but neither Go nor a
+// compiler.
 type machine struct {
 	t      *testing.T
 	root   string
@@ -45,11 +46,13 @@ func newMachine(t *testing.T, release string, more ...string) *machine {
 	for _, dir := range []string{"home", "real", "release", "tmp"} {
 		m.mkdir(dir)
 	}
-	if err := os.WriteFile(filepath.Join(m.root, "real", "claude"), []byte(fakeClaude), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(m.root, "real", "claude"),
+		[]byte(fakeClaude), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	shell(t, m.root, "cp "+release+"/* release/")
-	if err := toolbox.Make(filepath.Join(m.root, "bin"), append(more, "tar", "gzip", "sha256sum", "curl")...); err != nil {
+	if err := toolbox.Make(filepath.Join(m.root, "bin"),
+		append(more, "tar", "gzip", "sha256sum", "curl")...); err != nil {
 		t.Fatal(err)
 	}
 	m.before = m.list()
@@ -67,7 +70,8 @@ func (m *machine) mkdir(name string) {
 func (m *machine) command(script string) *exec.Cmd {
 	cmd := exec.Command("sh", "-ec", script)
 	cmd.Dir = m.root
-	cmd.Env = append(toolbox.Home(m.root+"/home"), "root="+m.root, "TMPDIR="+m.root+"/tmp", "SHELL=/bin/sh", "PATH="+m.root+"/bin")
+	cmd.Env = append(toolbox.Home(m.root+"/home"), "root="+m.root, "TMPDIR="+m.root+"/tmp",
+		"SHELL=/bin/sh", "PATH="+m.root+"/bin")
 	return cmd
 }
 
@@ -93,7 +97,9 @@ func (m *machine) try(shims string) {
 		if name == "claude" {
 			continue // the machine's only one
 		}
-		if said := m.sh("PATH=" + shims + ":$PATH; " + name + " --version 2>&1 || true"); !strings.HasPrefix(said, "reprise: "+name+": no other executable") {
+		if said := m.sh("PATH=" + shims + ":$PATH; " + name +
+			" --version 2>&1 || true"); !strings.HasPrefix(said,
+			"reprise: "+name+": no other executable") {
 			m.t.Errorf("the shim %s says %q", name, said)
 		}
 	}
@@ -102,7 +108,8 @@ func (m *machine) try(shims string) {
 		printf 'Do it.\n\nThe test still fails.' | claude -p
 		cat calls; rm calls`)
 	lines := strings.Split(strings.TrimSpace(said), "\n")
-	if len(lines) != 4 || lines[0] != "answer" || lines[1] != "answer" || strings.Contains(lines[2], "--resume") || !strings.Contains(lines[3], "--resume") {
+	if len(lines) != 4 || lines[0] != "answer" || lines[1] != "answer" ||
+		strings.Contains(lines[2], "--resume") || !strings.Contains(lines[3], "--resume") {
 		m.t.Errorf("two calls: %q\n%s", lines, m.sh("PATH="+shims+":$root/real:$PATH; shimctl log"))
 	}
 }
@@ -115,14 +122,19 @@ func (m *machine) removed() {
 		m.t.Errorf("left in the home: %s", found)
 	}
 	after := m.list()
-	left := slices.DeleteFunc(slices.Clone(after), func(name string) bool { return slices.Contains(m.before, name) })
-	gone := slices.DeleteFunc(slices.Clone(m.before), func(name string) bool { return slices.Contains(after, name) })
+	left := slices.DeleteFunc(slices.Clone(after), func(name string) bool {
+		return slices.Contains(m.before, name)
+	})
+	gone := slices.DeleteFunc(slices.Clone(m.before), func(name string) bool {
+		return slices.Contains(after, name)
+	})
 	if len(left)+len(gone) > 0 {
 		m.t.Errorf("left %q, removed %q, which were there before", left, gone)
 	}
 }
 
-// list is every file, and every directory of ours, but those that other programs write for themselves.
+// list is every file, and every directory of ours, but those that other programs write for
+// themselves.
 func (m *machine) list() (list []string) {
 	m.t.Helper()
 	own := []string{"home", "tmp", "npm-cache"}

@@ -22,7 +22,9 @@ import (
 
 func main() {
 	out := flag.String("out", "", "the `directory` to write to, outside of the checkout")
-	arches := flag.String("arch", "", "the `architectures` to build for (default: amd64 and arm64 if there are C compilers for them)")
+	arches := flag.String("arch", "",
+		"the `architectures` to build for (default: amd64 and arm64 if there are C compilers for "+
+			"them)")
 	complete := flag.Bool("complete", false, "fail instead of leaving an architecture out")
 	flag.Parse()
 	r := release{root: ".", out: *out}
@@ -61,7 +63,8 @@ type release struct {
 // checkOut refuses to write into the checkout.
 func (r *release) checkOut() error {
 	if r.out == "" {
-		return errors.New("build release: no directory to write to\nhint: name one outside of the checkout, as -out /tmp/release")
+		return errors.New("build release: no directory to write to\nhint: name one outside of " +
+			"the checkout, as -out /tmp/release")
 	}
 	root, err := filepath.Abs(r.root)
 	if err != nil {
@@ -72,7 +75,8 @@ func (r *release) checkOut() error {
 		return err
 	}
 	if rel, err := filepath.Rel(root, out); err == nil && filepath.IsLocal(rel) {
-		return fmt.Errorf("build release: %s lies in the checkout\nhint: name a directory outside of it, as -out /tmp/release", r.out)
+		return fmt.Errorf("build release: %s lies in the checkout\nhint: name a directory "+
+			"outside of it, as -out /tmp/release", r.out)
 	}
 	return nil
 }
@@ -83,7 +87,8 @@ func (r *release) readCommit() (err error) {
 		return err
 	}
 	if strings.HasSuffix(r.version, "-dirty") {
-		return errors.New("build release: the checkout has changes\nhint: commit them, so that the version names what is built")
+		return errors.New("build release: the checkout has changes\nhint: commit them, so that " +
+			"the version names what is built")
 	}
 	if r.commit, err = r.git("rev-parse", "HEAD"); err != nil {
 		return err
@@ -167,7 +172,8 @@ func (r *release) buildFor(arch, made, extras, work string) error {
 	if err := writeFile(filepath.Join(made, r.name(arch)+".cdx.json"), bill); err != nil {
 		return err
 	}
-	if err := r.archive(filepath.Join(made, r.name(arch)+".tar.gz"), r.name(arch), files); err != nil {
+	if err := r.archive(filepath.Join(made, r.name(arch)+".tar.gz"),
+		r.name(arch), files); err != nil {
 		return err
 	}
 	return r.npm(made, arch, files)

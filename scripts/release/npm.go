@@ -30,7 +30,8 @@ func (r *release) npm(made, arch string, files []file) error {
 	cpu := npmArches[arch]
 	m := r.manifest("@reprise/linux-" + cpu)
 	m.OS, m.CPU, m.PreferUnplugged = []string{"linux"}, []string{cpu}, true
-	return r.npmPackage(filepath.Join(made, "reprise-linux-"+cpu+"-"+m.Version+".tgz"), m, withoutLinks(files))
+	return r.npmPackage(filepath.Join(made, "reprise-linux-"+cpu+"-"+m.Version+".tgz"), m,
+		withoutLinks(files))
 }
 
 // npmLauncher writes the package that users install. None of its commands has the name of a tool.
@@ -53,7 +54,8 @@ func (r *release) npmLauncher(made string) error {
 }
 
 func (r *release) manifest(name string) manifest {
-	return manifest{Name: name, Version: parseVersion(r.version, r.time).npm(), Description: summary, License: "MIT"}
+	return manifest{Name: name, Version: parseVersion(r.version, r.time).npm(),
+		Description: summary, License: "MIT"}
 }
 
 func (r *release) npmPackage(path string, m manifest, files []file) error {
@@ -61,5 +63,6 @@ func (r *release) npmPackage(path string, m manifest, files []file) error {
 	if err != nil {
 		return err
 	}
-	return r.archive(path, "package", append([]file{{name: "package.json", mode: 0o644, text: append(text, '\n')}}, files...))
+	return r.archive(path, "package",
+		append([]file{{name: "package.json", mode: 0o644, text: append(text, '\n')}}, files...))
 }

@@ -85,7 +85,8 @@ func (r *release) archive(path, name string, files []file) error {
 	}
 	w := tar.NewWriter(zip)
 	for _, f := range files {
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: name + "/" + f.name, Mode: int64(f.mode), Size: int64(len(f.text)), ModTime: r.time}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: name + "/" + f.name, Mode: int64(f.mode),
+			Size: int64(len(f.text)), ModTime: r.time}
 		if f.link != "" {
 			h.Typeflag, h.Linkname = tar.TypeLink, name+"/"+f.link
 		}

@@ -28,14 +28,17 @@ func published(t *testing.T) (dir string, publish func(tag, repository string) (
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"scripts/release/notes.sh", "scripts/release/publish.sh", "install.sh"} {
+	for _, name := range []string{"scripts/release/notes.sh",
+		"scripts/release/publish.sh", "install.sh"} {
 		text, err := os.ReadFile("../../" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(name, strings.Replace(string(text), "repository='' #", "repository='github.com/you/reprise' #", 1))
+		write(name, strings.Replace(string(text), "repository='' #",
+			"repository='github.com/you/reprise' #", 1))
 	}
-	write("CHANGELOG.md", "# Changes\n\n## Unreleased\n\nsoon\n\n## 0.9.0 - 2026-11-25\n\n- what is new\n\n## 0.8.0\n\nold\n")
+	write("CHANGELOG.md", "# Changes\n\n## Unreleased\n\nsoon\n\n## 0.9.0 - 2026-11-25\n\n- what "+
+		"is new\n\n## 0.8.0\n\nold\n")
 	write("provenance", "who made it")
 	write("release/one.tar.gz", "one")
 	shell(t, filepath.Join(dir, "release"), "sha256sum one.tar.gz >SHA256SUMS")
@@ -49,7 +52,8 @@ func published(t *testing.T) (dir string, publish func(tag, repository string) (
 	}
 }
 
-// The release workflow signs the checksums, and uploads every file with the version's section of the changelog.
+// The release workflow signs the checksums, and uploads every file with the version's section of
+// the changelog.
 func TestPublish(t *testing.T) {
 	dir, publish := published(t)
 	if out, err := publish("v0.9.0", "you/reprise"); err != nil {
@@ -71,12 +75,15 @@ release create v0.9.0 --repo you/reprise --verify-tag --latest --title reprise 0
 func TestPublishRefuses(t *testing.T) {
 	for _, test := range []struct{ break_, tag, repository, want string }{
 		{"", "v0.9.1", "you/reprise", "error: CHANGELOG.md has no section 0.9.1\n"},
-		{"", "v0.9.0", "they/reprise", "error: install.sh expects the signatures of another repository\nhint: scripts/home github.com/they/reprise sets it\n"},
+		{"", "v0.9.0", "they/reprise",
+			"error: install.sh expects the signatures of another repository\nhint: scripts/home " +
+				"github.com/they/reprise sets it\n"},
 		{"echo two >release/one.tar.gz", "v0.9.0", "you/reprise", "one.tar.gz: FAILED\n"},
 	} {
 		dir, publish := published(t)
 		shell(t, dir, test.break_)
-		if out, err := publish(test.tag, test.repository); err == nil || !strings.Contains(out, test.want) {
+		if out, err := publish(test.tag, test.repository); err == nil ||
+			!strings.Contains(out, test.want) {
 			t.Errorf("%v, says %s, want %s", err, out, test.want)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "asked")); err == nil {

@@ -61,7 +61,8 @@ func TestRelease(t *testing.T) {
 	first := built(t, "../..")
 	sameFiles(t, first, built(t, checkout(t)))
 	shell(t, first, "sha256sum -c --quiet SHA256SUMS")
-	bill, err := os.ReadFile(filepath.Join(first, "reprise-v1.2.3-linux-"+runtime.GOARCH+".cdx.json"))
+	bill, err := os.ReadFile(filepath.Join(first,
+		"reprise-v1.2.3-linux-"+runtime.GOARCH+".cdx.json"))
 	if err != nil || !strings.Contains(string(bill), `"pkg:golang/github.com/mattn/go-sqlite3@`) {
 		t.Errorf("the list of what is in it lacks SQLite (%v): %s", err, bill)
 	}
@@ -99,10 +100,14 @@ func testEmulated(t *testing.T, release string) {
 	}
 	dir := t.TempDir()
 	shell(t, dir, "tar xzf "+archive+" --strip-components=1")
-	if said := shell(t, dir, "qemu-aarch64-static bin/shimctl version"); said != "reprise v1.2.3 (abc)\n" {
+	if said := shell(t, dir,
+		"qemu-aarch64-static bin/shimctl version"); said != "reprise v1.2.3 (abc)\n" {
 		t.Errorf("shimctl says %q", said)
 	}
-	if said := shell(t, dir, "HOME=$PWD PATH=/none "+tool(t, "qemu-aarch64-static")+" bin/vibe --version 2>&1 || true"); !strings.HasPrefix(said, "reprise: vibe: ") {
+	if said := shell(t, dir,
+		"HOME=$PWD PATH=/none "+tool(t,
+			"qemu-aarch64-static")+" bin/vibe --version 2>&1 || true"); !strings.HasPrefix(said,
+		"reprise: vibe: ") {
 		t.Errorf("the shim says %q", said)
 	}
 }
@@ -111,7 +116,8 @@ func testEmulated(t *testing.T, release string) {
 func TestLicenses(t *testing.T) {
 	programs := t.TempDir()
 	for _, p := range all {
-		shell(t, "../..", "CGO_ENABLED="+map[bool]string{true: "1", false: "0"}[p.c]+" go build -o "+filepath.Join(programs, p.name)+" ./cmd/"+p.name)
+		shell(t, "../..", "CGO_ENABLED="+map[bool]string{true: "1",
+			false: "0"}[p.c]+" go build -o "+filepath.Join(programs, p.name)+" ./cmd/"+p.name)
 	}
 	linked, err := components(runtime.GOARCH, programs)
 	if err != nil {
@@ -160,7 +166,8 @@ func TestVersions(t *testing.T) {
 }
 
 func TestOut(t *testing.T) {
-	for out, ok := range map[string]bool{"": false, "../..": false, "../../bin/release": false, "../../../elsewhere": true, "/elsewhere": true} {
+	for out, ok := range map[string]bool{"": false, "../..": false, "../../bin/release": false,
+		"../../../elsewhere": true, "/elsewhere": true} {
 		if err := (&release{root: "../..", out: out}).checkOut(); (err == nil) != ok {
 			t.Errorf("%q: %v", out, err)
 		}

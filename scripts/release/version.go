@@ -46,5 +46,6 @@ func (v version) npm() string {
 	}
 	last := strings.LastIndexByte(v.release, '.') + 1
 	patch, _ := strconv.Atoi(v.release[last:])
-	return v.release[:last] + strconv.Itoa(patch+1) + "-0." + strconv.Itoa(v.commits) + ".g" + v.commit
+	return v.release[:last] + strconv.Itoa(patch+1) + "-0." + strconv.Itoa(v.commits) + ".g" +
+		v.commit
 }

@@ -46,7 +46,8 @@ func (s *Search) Become(environ []string, stdin *os.File) int {
 
 // passedOver reports whether execvp would try the next program on PATH after this error of an exec.
 func passedOver(err error) bool {
-	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ESTALE) || mustNotRun(err)
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) ||
+		errors.Is(err, unix.ESTALE) || mustNotRun(err)
 }
 
 // mustNotRun reports whether a program is there that the system refuses to run.
@@ -80,11 +81,13 @@ func (s *Search) CannotRun(err error) int {
 	switch {
 	case errors.Is(err, ErrNotFound):
 		fmt.Fprintf(s.Stderr, "reprise: %s: no other executable of that name on PATH\n"+
-			"reprise: hint: install it, or name it in the configuration: [tool.%s] path = \"/...\"\n", s.Name, s.Name)
+			"reprise: hint: install it, or name it in the configuration: [tool.%s] path = "+
+			"\"/...\"\n", s.Name, s.Name)
 		return exitNotFound
 	case errors.Is(err, errLoop):
 		fmt.Fprintf(s.Stderr, "reprise: %s: gave up after %d shims that lead to each other\n"+
-			"reprise: hint: tried on PATH: %s\n", s.Name, s.guard.Hops(), strings.Join(s.candidates(), ", "))
+			"reprise: hint: tried on PATH: %s\n", s.Name, s.guard.Hops(),
+			strings.Join(s.candidates(), ", "))
 		return supervise.CannotRun
 	}
 	fmt.Fprintf(s.Stderr, "reprise: %s: %v\n", s.Name, err)

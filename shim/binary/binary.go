@@ -39,10 +39,10 @@ func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
 	return tool.Options(string(help))
 }
 
-// ask runs a program and returns the stdout, or the stderr if that is empty: opencode writes the help
-// there. After the limit the program's process group is killed. A child that keeps the output open is
-// not waited for. The program runs in a separate session, so that it has no terminal, and ends with the
-// shim, which a signal can end meanwhile.
+// ask runs a program and returns the stdout, or the stderr if that is empty: opencode writes the
+// help there. After the limit the program's process group is killed. A child that keeps the output
+// open is not waited for. The program runs in a separate session, so that it has no terminal, and
+// ends with the shim, which a signal can end meanwhile.
 func ask(path string, environ []string, limit time.Duration, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -91,10 +91,12 @@ func Locate(environ []string, own func(string) string, name, configured string) 
 	return p
 }
 
-// managers are the programs that version managers start under a tool's name, to run the version of the tool that they choose.
+// managers are the programs that version managers start under a tool's name, to run the version of
+// the tool that they choose.
 var managers = map[string]string{"mise": "mise", "volta-shim": "volta"}
 
-// Manager returns the version manager that a tool's name leads to, "" if there is none. asdf has a script for each tool.
+// Manager returns the version manager that a tool's name leads to, "" if there is none. asdf has a
+// script for each tool.
 func Manager(path string) string {
 	text := readStart(path, 256)
 	if bytes.HasPrefix(text, []byte("#!")) && bytes.Contains(text, []byte("asdf exec")) {
@@ -103,8 +105,8 @@ func Manager(path string) string {
 	return managers[filepath.Base(disk.Canonical(path))]
 }
 
-// Version returns a binary's version: from the installation, since gemini takes seconds to print it, or else the first line that it
-// prints with --version, "" if that fails.
+// Version returns a binary's version: from the installation, since gemini takes seconds to print
+// it, or else the first line that it prints with --version, "" if that fails.
 func Version(path string, environ []string) string {
 	if version := InstalledVersion(path); version != "" {
 		return version
@@ -150,14 +152,15 @@ func Fingerprint(path string) string {
 	return t.Fingerprint()
 }
 
-// Version returns the binary's version without running it: from the file's name, where claude's
-// own installer puts it, from the npm package that it is a command of or that consists of it, or from
+// Version returns the binary's version without running it: from the file's name, where claude's own
+// installer puts it, from the npm package that it is a command of or that consists of it, or from
 // the Python package that it is a script of; "" if there is none of these.
 func (t Program) Version() string {
 	if managers[filepath.Base(t.Real)] != "" {
 		return "" // a version there is were the manager's own
 	}
-	if name := filepath.Base(t.Real); strings.Count(name, ".") == 2 && strings.Trim(name, "0123456789.") == "" {
+	if name := filepath.Base(t.Real); strings.Count(name, ".") == 2 &&
+		strings.Trim(name, "0123456789.") == "" {
 		return name
 	}
 	dir := t.Real
@@ -175,7 +178,8 @@ func (t Program) Version() string {
 			}
 		}
 		// A package for one platform has no command: another package runs the program in it.
-		if len(pkg.Bin) == 0 && strings.Contains(dir, "/node_modules/") && filepath.Join(dir, "bin", filepath.Base(t.Real)) == t.Real {
+		if len(pkg.Bin) == 0 && strings.Contains(dir, "/node_modules/") &&
+			filepath.Join(dir, "bin", filepath.Base(t.Real)) == t.Real {
 			return pkg.Version
 		}
 	}
@@ -186,7 +190,8 @@ func (t Program) Version() string {
 // beside it; "" if there is none, or several of different versions.
 func pythonVersion(script string) string {
 	bin, name := filepath.Split(script)
-	files, err := filepath.Glob(filepath.Join(rewrite.Literal(bin), "../lib/python3*/*-packages/*.dist-info/entry_points.txt"))
+	files, err := filepath.Glob(filepath.Join(rewrite.Literal(bin),
+		"../lib/python3*/*-packages/*.dist-info/entry_points.txt"))
 	if err != nil {
 		return "" // a malformed pattern
 	}
@@ -196,7 +201,8 @@ func pythonVersion(script string) string {
 		if err != nil || !hasEntry(text, name) {
 			continue
 		}
-		_, v, _ := strings.Cut(filepath.Base(filepath.Dir(file)), "-") // the package's name has no dash in .dist-info
+		// the package's name has no dash in .dist-info
+		_, v, _ := strings.Cut(filepath.Base(filepath.Dir(file)), "-")
 		v = strings.TrimSuffix(v, ".dist-info")
 		if version != "" && v != version {
 			return ""

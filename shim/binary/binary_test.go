@@ -16,9 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A child that a program leaves behind with its output is not waited for, and does not lose the program's output.
+// A child that a program leaves behind with its output is not waited for, and does not lose the
+// program's output.
 func TestAskWaitsForNoChild(t *testing.T) {
-	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n(sleep 20; echo late) &\necho $! $*\n")
+	path := toolbox.Program(t, t.TempDir(), "tool",
+		"#!/bin/sh\n(sleep 20; echo late) &\necho $! $*\n")
 	out, err := ask(path, os.Environ(), 10*time.Second, "--help")
 	pid, said, _ := strings.Cut(string(out), " ")
 	if err != nil || said != "--help\n" {
@@ -44,8 +46,10 @@ func TestAskKeepsDescriptorsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	path := toolbox.Program(t, t.TempDir(), "tool", fmt.Sprintf("#!/bin/sh\n[ -e /proc/self/fd/%d ] && echo open || echo closed\n", fd))
-	if out, err := ask(path, os.Environ(), 10*time.Second); err != nil || string(out) != "closed\n" {
+	path := toolbox.Program(t, t.TempDir(), "tool",
+		fmt.Sprintf("#!/bin/sh\n[ -e /proc/self/fd/%d ] && echo open || echo closed\n", fd))
+	if out, err := ask(path, os.Environ(), 10*time.Second); err != nil ||
+		string(out) != "closed\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags != 0 {
@@ -55,9 +59,11 @@ func TestAskKeepsDescriptorsBack(t *testing.T) {
 
 // Some programs write their help to stderr.
 func TestAskReadsStderrOfASilentProgram(t *testing.T) {
-	for script, want := range map[string]string{"echo help >&2": "help\n", "echo warning >&2; echo help": "help\n"} {
+	for script, want := range map[string]string{"echo help >&2": "help\n",
+		"echo warning >&2; echo help": "help\n"} {
 		path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+script+"\n")
-		if out, err := ask(path, os.Environ(), 10*time.Second, "--help"); err != nil || string(out) != want {
+		if out, err := ask(path, os.Environ(), 10*time.Second, "--help"); err != nil ||
+			string(out) != want {
 			t.Errorf("%s: %q, %v", script, out, err)
 		}
 	}
@@ -66,7 +72,8 @@ func TestAskReadsStderrOfASilentProgram(t *testing.T) {
 // When the time is up all that still runs is ended, children too.
 func TestAskKeepsItsLimit(t *testing.T) {
 	dir := t.TempDir()
-	path := toolbox.Program(t, dir, "tool", "#!/bin/sh\ntrap '' TERM INT HUP\nsleep 60 &\necho $! >"+dir+"/pid\nwait\n")
+	path := toolbox.Program(t, dir, "tool",
+		"#!/bin/sh\ntrap '' TERM INT HUP\nsleep 60 &\necho $! >"+dir+"/pid\nwait\n")
 	done := make(chan error, 1)
 	go func() {
 		_, err := ask(path, os.Environ(), 500*time.Millisecond)
@@ -86,7 +93,8 @@ func TestAskKeepsItsLimit(t *testing.T) {
 	}
 	child, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	for range 500 {
-		if state, err := os.ReadFile("/proc/" + strconv.Itoa(child) + "/stat"); err != nil || strings.Contains(string(state), ") Z ") {
+		if state, err := os.ReadFile("/proc/" + strconv.Itoa(child) + "/stat"); err != nil ||
+			strings.Contains(string(state), ") Z ") {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -94,7 +102,8 @@ func TestAskKeepsItsLimit(t *testing.T) {
 	t.Error("its child lives on")
 }
 
-// Two builds of a binary have two fingerprints, be they of one size or of one time; one build has one.
+// Two builds of a binary have two fingerprints, be they of one size or of one time; one build has
+// one.
 func TestFingerprint(t *testing.T) {
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\necho one\n")
 	fingerprint := func() string {
@@ -111,7 +120,9 @@ func TestFingerprint(t *testing.T) {
 		what, text string
 		age        time.Duration
 	}{
-		{"first", "#!/bin/sh\necho one\n", 0}, {"another time", "#!/bin/sh\necho two\n", time.Nanosecond}, {"another size", "#!/bin/sh\necho more\n", 0},
+		{"first", "#!/bin/sh\necho one\n", 0},
+		{"another time", "#!/bin/sh\necho two\n", time.Nanosecond},
+		{"another size", "#!/bin/sh\necho more\n", 0},
 	} {
 		if err := os.WriteFile(path, []byte(tt.text), 0o700); err != nil {
 			t.Fatal(err)
@@ -142,29 +153,44 @@ func TestVersionWithoutRunning(t *testing.T) {
 		want  string
 	}{
 		{"named by it", map[string]string{"versions/2.1.329": ""}, "versions/2.1.329", "2.1.329"},
-		{"npm", map[string]string{"pkg/package.json": `{"version":"0.61.0","bin":{"tool":"bundle/tool"}}`, "pkg/bundle/tool": ""}, "pkg/bundle/tool", "0.61.0"},
+		{"npm",
+			map[string]string{"pkg/package.json": `{"version":"0.61.0","bin":{"tool":"bundle/tool"}}`, "pkg/bundle/tool": ""}, "pkg/bundle/tool", "0.61.0"},
 		{"no version: two numbers", map[string]string{"versions/2.1": ""}, "versions/2.1", ""},
 		{"no version: words", map[string]string{"versions/a.b.c": ""}, "versions/a.b.c", ""},
-		{"npm, as deep as is looked", map[string]string{"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"a/b/tool"}}`, "pkg/a/b/tool": ""}, "pkg/a/b/tool", "1.2.3"},
-		{"npm, deeper", map[string]string{"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"a/b/c/tool"}}`, "pkg/a/b/c/tool": ""}, "pkg/a/b/c/tool", ""},
+		{"npm, as deep as is looked",
+			map[string]string{"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"a/b/tool"}}`,
+				"pkg/a/b/tool": ""}, "pkg/a/b/tool", "1.2.3"},
+		{"npm, deeper",
+			map[string]string{"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"a/b/c/tool"}}`,
+				"pkg/a/b/c/tool": ""}, "pkg/a/b/c/tool", ""},
 		{"npm, in a directory with a package of another kind", map[string]string{
-			"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"bin/tool"}}`, "pkg/bin/package.json": "{", "pkg/bin/tool": ""}, "pkg/bin/tool", "1.2.3"},
+			"pkg/package.json":     `{"version":"1.2.3","bin":{"tool":"bin/tool"}}`,
+			"pkg/bin/package.json": "{", "pkg/bin/tool": ""}, "pkg/bin/tool", "1.2.3"},
 		{"a version manager's program", map[string]string{
-			"pkg/package.json": `{"version":"1.2.3","bin":{"mise":"bin/mise"}}`, "pkg/bin/mise": ""}, "pkg/bin/mise", ""},
+			"pkg/package.json": `{"version":"1.2.3","bin":{"mise":"bin/mise"}}`,
+			"pkg/bin/mise":     ""}, "pkg/bin/mise", ""},
 		{"npm, for one platform", map[string]string{
-			"node_modules/pkg/package.json": `{"version":"1.2.3"}`, "node_modules/pkg/bin/tool": ""}, "node_modules/pkg/bin/tool", "1.2.3"},
-		{"somebody's own package", map[string]string{"pkg/package.json": `{"version":"1.0.0"}`, "pkg/bin/tool": ""}, "pkg/bin/tool", ""},
-		{"another package's", map[string]string{"pkg/package.json": `{"version":"1.0.0","bin":{"x":"y"}}`, "pkg/bin/tool": ""}, "pkg/bin/tool", ""},
+			"node_modules/pkg/package.json": `{"version":"1.2.3"}`,
+			"node_modules/pkg/bin/tool":     ""}, "node_modules/pkg/bin/tool", "1.2.3"},
+		{"somebody's own package",
+			map[string]string{"pkg/package.json": `{"version":"1.0.0"}`, "pkg/bin/tool": ""},
+			"pkg/bin/tool", ""},
+		{"another package's",
+			map[string]string{"pkg/package.json": `{"version":"1.0.0","bin":{"x":"y"}}`,
+				"pkg/bin/tool": ""}, "pkg/bin/tool", ""},
 		{"python", map[string]string{
-			"bin/tool": "", "lib/python3.12/site-packages/a_tool-3.0.3.dist-info/entry_points.txt": entry,
-			"lib/python3.12/site-packages/b-9.9.dist-info/entry_points.txt": "[console_scripts]\ntoolbox=b:main\n",
+			"bin/tool": "",
+			"lib/python3.12/site-packages/a_tool-3.0.3.dist-info/entry_points.txt": entry,
+			"lib/python3.12/site-packages/b-9.9.dist-info/entry_points.txt":        "[console_scripts]\ntoolbox=b:main\n",
 		}, "bin/tool", "3.0.3"},
 		{"two pythons, one version", map[string]string{
-			"bin/tool": "", "lib/python3.12/site-packages/a_tool-3.0.3.dist-info/entry_points.txt": entry,
+			"bin/tool": "",
+			"lib/python3.12/site-packages/a_tool-3.0.3.dist-info/entry_points.txt": entry,
 			"lib/python3.13/dist-packages/a_tool-3.0.3.dist-info/entry_points.txt": entry,
 		}, "bin/tool", "3.0.3"},
 		{"two versions", map[string]string{
-			"bin/tool": "", "lib/python3.12/site-packages/a_tool-3.0.3.dist-info/entry_points.txt": entry,
+			"bin/tool": "",
+			"lib/python3.12/site-packages/a_tool-3.0.3.dist-info/entry_points.txt": entry,
 			"lib/python3.13/site-packages/a_tool-3.0.4.dist-info/entry_points.txt": entry,
 		}, "bin/tool", ""},
 		{"nothing", map[string]string{"bin/tool": ""}, "bin/tool", ""},
@@ -201,7 +227,8 @@ func TestVersionWithoutRunning(t *testing.T) {
 // for.
 func TestVersionBesideAFIFO(t *testing.T) {
 	dir := t.TempDir()
-	for _, fifo := range []string{"package.json", "lib/python3.12/site-packages/x-1.0.dist-info/entry_points.txt"} {
+	for _, fifo := range []string{"package.json",
+		"lib/python3.12/site-packages/x-1.0.dist-info/entry_points.txt"} {
 		path := filepath.Join(dir, fifo)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)

@@ -15,9 +15,10 @@ import (
 	"reprise/shim/variables"
 )
 
-// npx puts the commands of the package that it runs before all others on PATH, so before the shims. The shim of npx changes
-// only that. It has npx start the command with a shell of its choice, itself, which puts the shims first again and becomes
-// npm's usual shell. The tool's shim then finds the binary that npx has chosen, whatever the version, right behind itself.
+// npx puts the commands of the package that it runs before all others on PATH, so before the shims.
+// The shim of npx changes only that. It has npx start the command with a shell of its choice,
+// itself, which puts the shims first again and becomes npm's usual shell. The tool's shim then
+// finds the binary that npx has chosen, whatever the version, right behind itself.
 
 // Npx is the name of the shim that stands before npx.
 const Npx = "npx"
@@ -33,7 +34,8 @@ func (s *Search) Npx() int {
 	}
 	environ := s.Environ
 	replaced := front.Identify(self) == "" // npm would find no shell
-	if variables.Get(s.Environ, "REPRISE_OFF") != "1" && !replaced && len(args) > 0 && runsTool(args[1:]) && !s.hasShell() && s.asksShell() {
+	if variables.Get(s.Environ, "REPRISE_OFF") != "1" && !replaced && len(args) > 0 &&
+		runsTool(args[1:]) && !s.hasShell() && s.asksShell() {
 		environ = variables.Set(environ, shellEnv, self)
 	}
 	return s.Become(environ, nil)
@@ -41,7 +43,9 @@ func (s *Search) Npx() int {
 
 // npxShell runs a script of npm as npm itself does, but with the shims first on PATH.
 func (s *Search) npxShell(shims string, args []string) int {
-	environ := slices.DeleteFunc(slices.Clone(s.Environ), func(entry string) bool { return strings.HasPrefix(entry, shellEnv+"=") })
+	environ := slices.DeleteFunc(slices.Clone(s.Environ), func(entry string) bool {
+		return strings.HasPrefix(entry, shellEnv+"=")
+	})
 	environ = variables.Set(environ, "PATH", shims+":"+variables.Path(s.Environ))
 	sh, err := Resolve("sh", "", variables.Path(s.Environ), "")
 	if err == nil {
@@ -57,17 +61,18 @@ func isScript(args []string) bool {
 	return len(args) == 2 && args[0] == "-c" || len(args) == 3 && args[0] == "-c" && args[1] == "--"
 }
 
-// Options of npx with a value: a package, a command for the shell, and the usual others. The value of
-// any other option is taken for the command: then the call is left alone.
+// Options of npx with a value: a package, a command for the shell, and the usual others. The value
+// of any other option is taken for the command: then the call is left alone.
 var (
 	npxPackage = []string{"--package", "-p"}
 	npxCall    = []string{"--call", "-c"}
-	npxOthers  = []string{"--cache", "--registry", "--userconfig", "--prefix", "--workspace", "-w", "--loglevel"}
-	npxValues  = slices.Concat(npxPackage, npxCall, npxOthers)
+	npxOthers  = []string{"--cache", "--registry", "--userconfig", "--prefix", "--workspace", "-w",
+		"--loglevel"}
+	npxValues = slices.Concat(npxPackage, npxCall, npxOthers)
 )
 
-// runsTool reports whether the arguments of npx name a tool, or a package that has it, as the command. With a package alone
-// npx starts the user's own shell.
+// runsTool reports whether the arguments of npx name a tool, or a package that has it, as the
+// command. With a package alone npx starts the user's own shell.
 func runsTool(args []string) bool {
 	hasTool, calls := false, false
 	for i := 0; i < len(args); i++ {
@@ -107,7 +112,9 @@ func (s *Search) hasShell() bool {
 	}) {
 		return true
 	}
-	files := []string{filepath.Join(variables.Get(s.Environ, "HOME"), ".npmrc"), variables.Get(s.Environ, "npm_config_userconfig"), variables.Get(s.Environ, "npm_config_globalconfig")}
+	files := []string{filepath.Join(variables.Get(s.Environ, "HOME"), ".npmrc"),
+		variables.Get(s.Environ, "npm_config_userconfig"),
+		variables.Get(s.Environ, "npm_config_globalconfig")}
 	if npx, err := s.Program(); err == nil {
 		files = append(files, filepath.Join(filepath.Dir(npx.Path), "../etc/npmrc"))
 	}
@@ -120,8 +127,9 @@ func (s *Search) hasShell() bool {
 	})
 }
 
-// projectConfigs returns the files that npm might take for the project's configuration: in the first directory above with a
-// package.json or node_modules, and in those above it that have a package.json, which might be the workspace's; or else in dir.
+// projectConfigs returns the files that npm might take for the project's configuration: in the
+// first directory above with a package.json or node_modules, and in those above it that have a
+// package.json, which might be the workspace's; or else in dir.
 func projectConfigs(dir string) (files []string) {
 	exists := func(dir, name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))

@@ -66,7 +66,8 @@ type Search struct {
 }
 
 // NewSearch returns the search for a process that was started as a shim.
-func NewSearch(name string, args, environ []string, stderr io.Writer, fault func(string, error)) *Search {
+func NewSearch(name string, args, environ []string, stderr io.Writer,
+	fault func(string, error)) *Search {
 	guard := front.ReadGuard(variables.Get(environ, guardEnv), os.Getpid(), front.Self())
 	return &Search{
 		Name: name, Args: args, Environ: environ, Stderr: stderr, Fault: fault,
@@ -120,7 +121,8 @@ func (s *Search) Guarded(environ []string) []string {
 // the tool's own commands.
 func (s *Search) startedByNpx() bool {
 	command, _, _ := strings.Cut(variables.Get(s.Environ, "npm_lifecycle_script"), " ")
-	return variables.Get(s.Environ, "npm_lifecycle_event") == "npx" && strings.Trim(command, `'"`) == s.Name
+	return variables.Get(s.Environ, "npm_lifecycle_event") == "npx" &&
+		strings.Trim(command, `'"`) == s.Name
 }
 
 // candidates returns the paths of all executables of the tool's name on PATH, each once.

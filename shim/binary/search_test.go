@@ -73,7 +73,8 @@ func TestResolve(t *testing.T) {
 	}
 	for _, test := range tests {
 		in := func(s string) string { return strings.ReplaceAll(s, "R/", root+"/") }
-		got, err := Resolve("tool", in(test.configured), in(test.path), front.ReadGuard("7:1:"+test.tried, 7, front.Self()).Skip())
+		got, err := Resolve("tool", in(test.configured), in(test.path),
+			front.ReadGuard("7:1:"+test.tried, 7, front.Self()).Skip())
 		if got.Path != in(test.want) || (test.want == "") != errors.Is(err, ErrNotFound) {
 			t.Errorf("%s: %q, %v; want %q", test.name, got.Path, err, in(test.want))
 		}
@@ -82,12 +83,14 @@ func TestResolve(t *testing.T) {
 		real: root + "/other/tool", real + "," + front.Identify("other/tool"): root + "/other/tool",
 		front.Identify("other/tool") + "," + real: root + "/real/tool",
 	} {
-		got, err := newProgram(front.Find("tool", "", root+"/ours:"+root+"/real:"+root+"/other", front.ReadGuard("7:1:"+tried, 7, front.Self()).Skip(), true))
+		got, err := newProgram(front.Find("tool", "", root+"/ours:"+root+"/real:"+root+"/other",
+			front.ReadGuard("7:1:"+tried, 7, front.Self()).Skip(), true))
 		if got.Path != want {
 			t.Errorf("behind %s: %q, %v; want %q", tried, got.Path, err, want)
 		}
 	}
-	lost := &Search{Name: "tool", Environ: []string{"PATH=" + root + "/real"}, guard: front.ReadGuard(fmt.Sprintf("7:%d:", front.MaxHops), 7, "")}
+	lost := &Search{Name: "tool", Environ: []string{"PATH=" + root + "/real"},
+		guard: front.ReadGuard(fmt.Sprintf("7:%d:", front.MaxHops), 7, "")}
 	if _, err := lost.Program(); !errors.Is(err, errLoop) {
 		t.Errorf("after %d hops: %v", front.MaxHops, err)
 	}

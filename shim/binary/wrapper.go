@@ -14,9 +14,10 @@ import (
 // longestScript is how much of a script is read, in bytes.
 const longestScript = 1 << 16
 
-// IsWrapper reports whether a program is a script for which added arguments are not harmless: it looks at the places of the
-// arguments, or it can run the tool behind it on PATH several times, and a second run would be given the session that the
-// first one has begun. The command of a package is the tool itself.
+// IsWrapper reports whether a program is a script for which added arguments are not harmless: it
+// looks at the places of the arguments, or it can run the tool behind it on PATH several times, and
+// a second run would be given the session that the first one has begun. The command of a package is
+// the tool itself.
 func (p Program) IsWrapper(name, path, skip string) bool {
 	if !bytes.HasPrefix(readStart(p.Path, 2), []byte("#!")) || p.Version() != "" {
 		return false
@@ -33,7 +34,9 @@ func (p Program) IsWrapper(name, path, skip string) bool {
 		return repeats(text)
 	}
 	lines := passesOn().FindAll(text, -1)
-	return lines == nil || slices.ContainsFunc(lines, func(line []byte) bool { return !becomesTool(line) })
+	return lines == nil || slices.ContainsFunc(lines, func(line []byte) bool {
+		return !becomesTool(line)
+	})
 }
 
 // looksAtPlaces reports whether a script looks at the places of the arguments, itself or in files
@@ -129,8 +132,9 @@ var (
 	second  = pattern(`(?m)(?:^|[;&|])([^\n;&|]*?)([^\s;&|]*/[^\s;&|]+)(?:\s+-\S+)*\s+\$(?:[@*]|\{[@*]\}|\{\w+\[[@*]\]\}|\{1\+\$@\})`)
 	// whole is another way to write all arguments.
 	whole = pattern(`\$\{[1@]:?\+"\$@"\}|\$\{@(:?-|:1)\}|\$\{\(j[^)\n]*\)[@*]\}`)
-	// positions are the expressions that a script gets a certain argument or their number with: $1 and $#, a part of $@, an element of an array,
-	// and the variable that a loop without work leaves at the last argument. BASH_SOURCE and its like are no arguments.
+	// positions are the expressions that a script gets a certain argument or their number with: $1
+	// and $#, a part of $@, an element of an array, and the variable that a loop without work
+	// leaves at the last argument. BASH_SOURCE and its like are no arguments.
 	positions = pattern(`/cmdline\b|\bstring\s+(split|sub|replace|match\s+-\w*r)\b[^\n;]*\$argv|\beval\s[^\n]*\\\$[1-9#{]|(^|[^\\])\$([1-9#]|\{[1-9]|\{#[}@*]|\{!#|\{[@*][^}]|[@*]\[|\{?[a-z_]\w*\[-?[0-9]|\{[a-z_]\w*\[[@*]\]:|\{?BASH_ARG)` +
 		`|\b(shift|getopts?|zparseopts|argparse|ARGC)\b|\bcount \$argv|\bcontains\s+(-i|--index)\b|(^|[^.\w])argv\[|\bunset\s[^\n;]*\w\[` +
 		`|\b(match|test|\[)\s[^\n;]*"\$argv"|\bfor\s+\w+\s+in\s+\$argv\b(?s:.*)\bset\s+(-\w+\s+)*\w+\s+\$\w+\s*(;|\n)` +
@@ -138,7 +142,8 @@ var (
 	// copies are variables that a script gives all arguments.
 	copies = pattern(`(?m)(?:^|[\s;])(\w+)=\(?\s*"?\$(?:[@*]|\{[@*]\}|argv\b)"?\s*\)?\s*(?:[;&|]|$)|\bset\s+(?:-\w+\s+)*(\w+)\s+\$argv\s*(?:;|$)` +
 		`|\bprintf\s+-v\s+(\w+)\s[^\n;|&]*\$[@*]`)
-	// printed are arguments that another command reads as text, or that a program within the script has.
+	// printed are arguments that another command reads as text, or that a program within the script
+	// has.
 	printed = pattern(`\b(?:echo|printf|print)\b[^\n;|&]*\$(?:[@*]|argv)[^\n;|&)]*\|\s*(\w+)|(?:\b(?:if|while|until|then|do|else)\s+)?\b(\w+)[^\n;|&]*<<<\s*"?\$(?:[@*]|argv)` +
 		`|<\(\s*(?:echo|printf|print)\b[^\n)]*\$([@*])|\b(?:python[\d.]*|node|bun|perl|ruby|php)\s+(?:-\w+\s+)*(?:-\w*[cer]\s*(?:'[^']*(?:argv|ARGV|shift)[^']*'|"[^"]*(?:argv|ARGV|shift)[^"]*")|-)\s+(?:--\s+)?"?\$[@*]` +
 		`|\b\w*awk\s[^\n']*'[^']*ARG[VC][^']*'|\bexpr\s[^\n;|]*\$[@*]|<<-?\s*\w+[^\n]*\n\s*\$[@*]`)
@@ -149,7 +154,8 @@ var (
 	// readsAnywhere are commands that look for a text anywhere, or keep it.
 	readsAnywhere = pattern(`^([ef]?grep|rg|tee|logger|cat)$`)
 	found         = pattern(`=\S+\s*[;\n]\s*break\b`) // by the text, not the place
-	// All arguments as one text are looked at from an end of it, unless a space or a * stands there.
+	// All arguments as one text are looked at from an end of it, unless a space or a * stands
+	// there.
 	compared = pattern(`\bcase\s+"?\$\{?[*@]\}?"?\s+in\b|"?\$\{?[*@]\}?"?\s*(!=|==?)\s*("[^*]|'[^*]|[^*"'\s=])|"?\$\{?[*@]\}?"?\s*=~\s*\S*[\^$]`)
 	anchored = pattern(`(\bin|;;|\n)\s*\(?["']?[^*"'\s;()][^\n;()]*\)`)
 )
@@ -159,7 +165,8 @@ func countsInShell(text []byte) bool {
 	text = whole().ReplaceAll(text, []byte("$$@"))
 	for _, name := range copies().FindAllSubmatch(text, -1) {
 		name := string(slices.Concat(name[1:]...))
-		text = regexp.MustCompile(`\$\{`+name+`\[[@*]\]\}|\$`+name+`\b`).ReplaceAll(text, []byte("$$*"))
+		text = regexp.MustCompile(`\$\{`+name+`\[[@*]\]\}|\$`+name+`\b`).ReplaceAll(text,
+			[]byte("$$*"))
 		text = regexp.MustCompile(`\$\{([#!]?)`+name+`\b`).ReplaceAll(text, []byte("$${${1}*"))
 	}
 	for _, reader := range printed().FindAllSubmatch(text, -1) {
@@ -195,11 +202,12 @@ func countsInShell(text []byte) bool {
 	return false
 }
 
-// passesArguments reports whether a shell script starts another program with arguments of its own. A
-// script that only reads them is the tool itself.
+// passesArguments reports whether a shell script starts another program with arguments of its own.
+// A script that only reads them is the tool itself.
 func passesArguments(text []byte) bool { return len(passing(text)) > 0 }
 
-// passing returns the commands of a shell script that start another program with arguments of its own.
+// passing returns the commands of a shell script that start another program with arguments of its
+// own.
 func passing(text []byte) []string {
 	commands := separators().Split(string(remarks().ReplaceAll(text, nil)), -1)
 	return slices.DeleteFunc(commands, func(command string) bool {
@@ -207,7 +215,8 @@ func passing(text []byte) []string {
 	})
 }
 
-// repeats reports whether a shell script hands all its arguments on several times, and does not end with that.
+// repeats reports whether a shell script hands all its arguments on several times, and does not end
+// with that.
 func repeats(text []byte) bool {
 	runs := 0
 	for _, command := range passing(text) {
@@ -218,26 +227,29 @@ func repeats(text []byte) bool {
 	return runs > 1 || runs == 1 && slices.ContainsFunc(again().FindAll(text, -1), passesArguments)
 }
 
-// becomesTool reports whether a script that reaches this line becomes the tool: an exec in a subshell
-// or in a pipeline does not end the script.
+// becomesTool reports whether a script that reaches this line becomes the tool: an exec in a
+// subshell or in a pipeline does not end the script.
 func becomesTool(line []byte) bool {
 	exec := becomes().FindSubmatch(line)
-	return exec != nil && !passesOn().Match(exec[1]) && bytes.Count(exec[1], []byte("(")) <= bytes.Count(exec[1], []byte(")"))
+	return exec != nil && !passesOn().Match(exec[1]) &&
+		bytes.Count(exec[1], []byte("(")) <= bytes.Count(exec[1], []byte(")"))
 }
 
 // starts matches the functions that start a program in scripts of other languages.
 var starts = pattern(`\b(exec\w*|spawn\w*|posix_spawn\w*|system|popen|subprocess|child_process|fork)\b`)
 
-// A language of scripts other than a shell's: the interpreters, and the expressions for the program's own name among the arguments and for all
-// arguments.
+// A language of scripts other than a shell's: the interpreters, and the expressions for the
+// program's own name among the arguments and for all arguments.
 type language struct{ interpreter, program, all func() *regexp.Regexp }
 
-// Scripts in other languages. Few uses of the arguments are harmless; any other use counts as a look at their places, and so does each script
-// in a language that is not here.
+// Scripts in other languages. Few uses of the arguments are harmless; any other use counts as a
+// look at their places, and so does each script in a language that is not here.
 var (
 	languages = []language{
-		{pattern(`\b(python[\d.]*|pypy[\d.]*|uv)\b`), pattern(`\bargv\[0\]`), pattern(`\b(?:sys\.)?argv\b(?:\[1:\])?`)},
-		{pattern(`\b(node|nodejs|bun|deno|tsx|ts-node)\b`), pattern(`\bargv\[[01]\]`), pattern(`\b(?:(?:process|Bun)\.)?argv\b(?:\.slice\(2\))?|\bDeno\.args\b`)},
+		{pattern(`\b(python[\d.]*|pypy[\d.]*|uv)\b`), pattern(`\bargv\[0\]`),
+			pattern(`\b(?:sys\.)?argv\b(?:\[1:\])?`)},
+		{pattern(`\b(node|nodejs|bun|deno|tsx|ts-node)\b`), pattern(`\bargv\[[01]\]`),
+			pattern(`\b(?:(?:process|Bun)\.)?argv\b(?:\.slice\(2\))?|\bDeno\.args\b`)},
 		{pattern(`\bperl\b`), nil, pattern(`@ARGV\b|@_\b`)},
 		{pattern(`\bruby\b`), nil, pattern(`\bARGV\b|\$\*`)},
 	}
@@ -245,13 +257,15 @@ var (
 	copied = pattern(`(?:^|\n|;|\b(?:my|const|let|var)\s)\s*[@$]?(\w+)\s*=\s*(?:list\(§\)|\[(?:\*|\.\.\.)§\]|§(?:\.(?:dup|copy\(\)|filter\(\w+ => [^(),]*\)))?)\s*(?:;|\n)`)
 	// each are loops over the arguments, with the variable.
 	each = pattern(`\bfor(?:each)?\s*\(?\s*(?:my|const|let|var)?\s*\$?(\w+)\s*(?:in|of)?\s*\(?§\)?|§\.(?:some|any\?|filter|each|forEach)\s*[({]\s*[|(]?(\w+)[|)]?\s*(?:=>)?`)
-	// harmless are uses that do not turn on places: the arguments are handed on, written to a log, or searched for an option.
+	// harmless are uses that do not turn on places: the arguments are handed on, written to a log,
+	// or searched for an option.
 	harmless = pattern(`\b(?:not\s+)?in\s+§|§\.(?:includes|include\?)\(|\bgrep\s*\{\s*\$_ (?:eq|=~) [^}]*\}\s*§` +
 		`|(?:\+=?|\*|\.\.\.)\s*§|§\s*=\s*§\s*\+|§\s*\+=?\s*[\[(]|§\.(?:append|extend|push|concat)\(` +
 		`|\b(?:exec\w*|spawn\w*|posix_spawn\w*|call|check_call|check_output|Popen|subprocess\.run|system)\b[^;\n]*?§\s*[,);\n]` +
 		`|\b(?:print\w*|log\w*|write\w*|appendFileSync|puts|info|debug)\b[^;\n§]*§(?:\.join\([^)]*\)|\\n")?\s*[,);]`)
 	left = pattern(`§|/cmdline\b|\b(?:argv|ARGV)\b|\$_\[`)
-	// parsers of options do not know an option that is added; nor does a Perl script that takes arguments off one by one, or counts them.
+	// parsers of options do not know an option that is added; nor does a Perl script that takes
+	// arguments off one by one, or counts them.
 	parsers = pattern(`(?m)^.*\b(?:import|from|require|use)\b.*\b(?:argparse|optparse|getopt|Getopt|click|typer|docopt|fire|slop|thor|optimist|parseArgs|` +
 		`minimist|yargs|commander|meow|cac|mri)\b|(?:^|[=({;])\s*(?:shift|pop)\b\s*(?:@|;|\)|\|\|)|\b(?:scalar|splice)\b\W*@`)
 )
@@ -273,8 +287,10 @@ func (l language) countsArguments(text []byte) bool {
 	for _, loop := range each().FindAllSubmatch(text, -1) {
 		name := string(slices.Concat(loop[1:]...))
 		rest := bytes.ReplaceAll(text, loop[0], nil)
-		compared := regexp.MustCompile(`\$?\b` + name + `\s*(?:===?|!==?|eq\b|ne\b|=~|in\b|\.(?:startswith|startsWith|start_with\?))`)
-		if !regexp.MustCompile(`\b`+name+`\b`).Match(compared.ReplaceAll(rest, nil)) && !counter().Match(rest) {
+		compared := regexp.MustCompile(`\$?\b` + name +
+			`\s*(?:===?|!==?|eq\b|ne\b|=~|in\b|\.(?:startswith|startsWith|start_with\?))`)
+		if !regexp.MustCompile(`\b`+name+`\b`).Match(compared.ReplaceAll(rest, nil)) &&
+			!counter().Match(rest) {
 			text = rest
 		}
 	}

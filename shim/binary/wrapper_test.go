@@ -232,8 +232,8 @@ if __name__ == '__main__':
 	}
 }
 
-// Each snippet of testdata/wrappers.txtar stands in a script that then hands its arguments on. It looks at
-// their places, or looks for one of them anywhere. Under "other" are whole scripts.
+// Each snippet of testdata/wrappers.txtar stands in a script that then hands its arguments on. It
+// looks at their places, or looks for one of them anywhere. Under "other" are whole scripts.
 func TestUsesOfArguments(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/wrappers.txtar")
 	if err != nil {
@@ -270,25 +270,30 @@ func TestUsesOfArguments(t *testing.T) {
 	}
 }
 
-// A script looks at places too if a file does that it sources or hands its arguments on to. DIR is the script's directory.
+// A script looks at places too if a file does that it sources or hands its arguments on to. DIR is
+// the script's directory.
 func TestWrapperInSeveralFiles(t *testing.T) {
 	const look, run = "[ \"$1\" = -p ] && date\n", "exec /real/tool \"$@\"\n"
 	for _, test := range []struct {
 		tool, second string
 		want         bool
 	}{
-		{". DIR/second\nmain \"$@\"", "main() { case $1 in -p) date;; esac; /real/tool \"$@\"; }", true},
+		{". DIR/second\nmain \"$@\"",
+			"main() { case $1 in -p) date;; esac; /real/tool \"$@\"; }", true},
 		{". \"$(dirname \"$0\")/second\"\n" + run, look, true},
-		{"here=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\nsource \"$here/second\"\n" + run, look, true},
+		{"here=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\nsource \"$here/second\"\n" +
+			run, look, true},
 		{". \"$HOME/second\"\n" + run, look, true},
 		{"if . ${0%/*}/second; then :; fi\n" + run, look, true},
 		{". DIR/second\n" + run, "export PATH=/x:$PATH\n", false},
 		{". /nowhere/second\n" + run, look, false},
 		{"exec DIR/second \"$@\"", "#!/bin/sh\n" + look + run, true},
 		{"exec DIR/second \"$@\"", look + run, true},
-		{"\"$(dirname \"$0\")/second\" \"$@\"; exit $?", "#!/usr/bin/python3\nimport sys,os\nif sys.argv[1]: os.execv('/x', sys.argv)\n", true},
+		{"\"$(dirname \"$0\")/second\" \"$@\"; exit $?",
+			"#!/usr/bin/python3\nimport sys,os\nif sys.argv[1]: os.execv('/x', sys.argv)\n", true},
 		{"exec bash DIR/second \"$@\"", look + run, true},
-		{"exec node --no-warnings DIR/second \"$@\"", "const [,, a] = process.argv; spawn('/x', process.argv.slice(2))", true},
+		{"exec node --no-warnings DIR/second \"$@\"",
+			"const [,, a] = process.argv; spawn('/x', process.argv.slice(2))", true},
 		{"exec node --no-warnings DIR/second \"$@\"", "spawn('/x', process.argv.slice(2))", false},
 		{"exec DIR/second \"$@\"", "#!/bin/sh\n" + run, false},
 		{"exec DIR/second exec tool \"$@\"", "#!/bin/sh\n" + look + run, false}, // of asdf
@@ -297,8 +302,10 @@ func TestWrapperInSeveralFiles(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		t.Setenv("HOME", dir)
-		for name, text := range map[string]string{"tool": "#!/bin/bash\n" + test.tool, "second": test.second} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(text, "DIR", dir)), 0o755); err != nil {
+		for name, text := range map[string]string{"tool": "#!/bin/bash\n" +
+			test.tool, "second": test.second} {
+			if err := os.WriteFile(filepath.Join(dir, name),
+				[]byte(strings.ReplaceAll(text, "DIR", dir)), 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -312,7 +319,8 @@ func TestWrapperInSeveralFiles(t *testing.T) {
 	}
 }
 
-// A script that runs a tool by its path several times is a wrapper, whatever stands behind it on PATH.
+// A script that runs a tool by its path several times is a wrapper, whatever stands behind it on
+// PATH.
 func TestWrapperRepeatsByPath(t *testing.T) {
 	for text, want := range map[string]bool{
 		"/opt/tool \"$@\" || /opt/tool \"$@\"\n":                               true,
@@ -353,7 +361,8 @@ func TestToolsAreNoWrappers(t *testing.T) {
 		return path
 	}
 	write("pkg/package.json", `{"version": "1.2.3", "bin": {"tool": "cli.js"}}`)
-	paths := map[string]string{"tool": write("pkg/cli.js", "#!/usr/bin/env node\nconst command = process.argv[2]\n")}
+	paths := map[string]string{"tool": write("pkg/cli.js",
+		"#!/usr/bin/env node\nconst command = process.argv[2]\n")}
 	if os.Getenv("REPRISE_E2E") != "" {
 		for name, pin := range realcli.Pins {
 			bin, err := realcli.Install(pin)
@@ -385,27 +394,28 @@ func TestWrapperMayRepeat(t *testing.T) {
 	}
 	tool, behind := filepath.Join(first, "tool"), filepath.Join(second, "tool")
 	for text, want := range map[string]bool{
-		"#!/bin/sh\ntool \"$@\"\n":                                                                   true,
-		"#!/bin/bash\nuntil real-tool \"$@\"; do sleep 60; done\n":                                   true,
-		"#!/bin/sh\ntool \"$@\" || tool \"$@\"\n":                                                    true,
-		"#!/bin/sh\ntool \"$@\"\nexec tool \"$@\"\n":                                                 true,
-		"#!/usr/bin/env zsh\nargs=($*)\nexec tool $args\n":                                           true,
-		"#!/bin/sh\n(exec tool \"$@\") || (exec tool \"$@\")\n":                                      true,
-		"#!/bin/bash\nfor i in 1 2 3; do (exec tool \"$@\") && break; done\n":                        true,
-		"#!/bin/sh\nout=$(exec tool \"$@\") || out=$(exec tool \"$@\")\n":                            true,
-		"#!/bin/sh\ntool \"$@\" || exec tool \"$@\"\n":                                               true,
-		"#!/bin/sh\nexec 3>&1; tool \"$@\"\n":                                                        true,
-		"#!/bin/sh\nuntil exec tool \"$@\" | tee log; do :; done\n":                                  true,
-		"#!/bin/sh\ncase $HOME in\nx) exec a \"$@\" ;;\nesac\nexec \"$(dirname \"$0\")/b\" \"$@\"\n": false,
-		"#!/bin/sh\ncd \"$(dirname \"$0\")\" && exec ./tool \"$@\" 2>&1\n":                           false,
-		"#!/bin/sh\n[ -x /a ] && { exec /a \"$@\"; }\nexec b \"$@\" || exit 1\n":                     false,
-		"#!/bin/sh\necho none\n":                                                                     true,
-		"#!/bin/sh\n# all of \"$@\"\nexec real-tool \"$@\"\n":                                        false,
-		"#!/bin/bash -e\nexec -a \"$0\" /store/tool --flag \"$@\"\n":                                 false,
-		"#!/bin/sh\nif x; then exec a \"$@\"; fi\nPATH=/x exec b \"$@\"\n":                           false,
-		"#!/bin/bash\nargs+=(--flag)\nexec tool \"${args[@]}\"\n":                                    false,
-		"#!/usr/bin/env node\nrun('$@')\n":                                                           false,
-		"\x7fELF sh $@":                                                                              false,
+		"#!/bin/sh\ntool \"$@\"\n":                                            true,
+		"#!/bin/bash\nuntil real-tool \"$@\"; do sleep 60; done\n":            true,
+		"#!/bin/sh\ntool \"$@\" || tool \"$@\"\n":                             true,
+		"#!/bin/sh\ntool \"$@\"\nexec tool \"$@\"\n":                          true,
+		"#!/usr/bin/env zsh\nargs=($*)\nexec tool $args\n":                    true,
+		"#!/bin/sh\n(exec tool \"$@\") || (exec tool \"$@\")\n":               true,
+		"#!/bin/bash\nfor i in 1 2 3; do (exec tool \"$@\") && break; done\n": true,
+		"#!/bin/sh\nout=$(exec tool \"$@\") || out=$(exec tool \"$@\")\n":     true,
+		"#!/bin/sh\ntool \"$@\" || exec tool \"$@\"\n":                        true,
+		"#!/bin/sh\nexec 3>&1; tool \"$@\"\n":                                 true,
+		"#!/bin/sh\nuntil exec tool \"$@\" | tee log; do :; done\n":           true,
+		"#!/bin/sh\ncase $HOME in\nx) exec a \"$@\" ;;\nesac\nexec \"$(dirname \"$0\")/b\" " +
+			"\"$@\"\n": false,
+		"#!/bin/sh\ncd \"$(dirname \"$0\")\" && exec ./tool \"$@\" 2>&1\n":       false,
+		"#!/bin/sh\n[ -x /a ] && { exec /a \"$@\"; }\nexec b \"$@\" || exit 1\n": false,
+		"#!/bin/sh\necho none\n":                                           true,
+		"#!/bin/sh\n# all of \"$@\"\nexec real-tool \"$@\"\n":              false,
+		"#!/bin/bash -e\nexec -a \"$0\" /store/tool --flag \"$@\"\n":       false,
+		"#!/bin/sh\nif x; then exec a \"$@\"; fi\nPATH=/x exec b \"$@\"\n": false,
+		"#!/bin/bash\nargs+=(--flag)\nexec tool \"${args[@]}\"\n":          false,
+		"#!/usr/bin/env node\nrun('$@')\n":                                 false,
+		"\x7fELF sh $@":                                                    false,
 	} {
 		for _, path := range []string{tool, behind} {
 			if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
@@ -419,7 +429,8 @@ func TestWrapperMayRepeat(t *testing.T) {
 		if got := real.IsWrapper("tool", first+":"+second, ""); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
-		if twice := strings.Count(text, "tool \"$@\"") > 1 || strings.Contains(text, "until "); real.IsWrapper("tool", first, "") && !twice {
+		if twice := strings.Count(text, "tool \"$@\"") > 1 ||
+			strings.Contains(text, "until "); real.IsWrapper("tool", first, "") && !twice {
 			t.Errorf("%q repeats a tool that is not there", text)
 		}
 	}

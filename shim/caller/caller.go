@@ -1,6 +1,8 @@
-// Package caller finds the programs above a process that might have made the call, and whether a person typed it.
+// Package caller finds the programs above a process that might have made the call, and whether a
+// person typed it.
 //
-// It reads how the system shows the processes and asks none of them. Invariant: an uncertain fact is left out.
+// It reads how the system shows the processes and asks none of them. Invariant: an uncertain fact
+// is left out.
 package caller
 
 import (
@@ -48,7 +50,8 @@ func find(root, boot string, pid, parent int) decide.Caller {
 			return c
 		}
 		role, name := t.role(p)
-		found := decide.CallerProcess{Process: proc.Process{Boot: boot, Namespace: namespace, PID: p.pid, Start: p.start}, Name: cleanName(name)}
+		found := decide.CallerProcess{Process: proc.Process{Boot: boot, Namespace: namespace,
+			PID: p.pid, Start: p.start}, Name: cleanName(name)}
 		switch {
 		case role == roleProgram && !c.Person:
 			c.Processes = append(c.Processes, found)
@@ -74,7 +77,8 @@ type processStat struct {
 	pid, parent int
 	terminal    bool // it has a controlling terminal
 	start       int64
-	command     string // the name of the program or script, at most maxCommand bytes; it might have changed that
+	// the name of the program or script, at most maxCommand bytes; it might have changed that
+	command string
 }
 
 // read returns the facts about a process; ok reports whether they are known.
@@ -121,16 +125,18 @@ func (t *processTable) file(pid int, name string) string {
 	return string(t.buffer[:max(n, 0)])
 }
 
-// readsTerminal reports whether a process's stdin is a terminal. If that is hidden, it is taken to be
-// if the process has one. dash and ash redirect their own stdin while a command of theirs runs; then
-// they have the terminal as descriptor 10.
+// readsTerminal reports whether a process's stdin is a terminal. If that is hidden, it is taken to
+// be if the process has one. dash and ash redirect their own stdin while a command of theirs runs;
+// then they have the terminal as descriptor 10.
 func (t *processTable) readsTerminal(p processStat) bool {
 	for _, descriptor := range []string{"0", "10"} {
 		file, err := os.Readlink(filepath.Join(t.root, strconv.Itoa(p.pid), "fd", descriptor))
 		switch {
 		case err != nil && descriptor == "0":
 			return p.terminal
-		case slices.ContainsFunc(terminals, func(name string) bool { return strings.HasPrefix(file, name) }):
+		case slices.ContainsFunc(terminals, func(name string) bool {
+			return strings.HasPrefix(file, name)
+		}):
 			return true
 		}
 	}
@@ -145,9 +151,10 @@ type callerRole int
 
 const (
 	roleProgram callerRole = iota // it might have made the call
-	roleShell                     // an interactive shell, or an interpreter that a person types into
-	rolePerson                    // a person works with it: a terminal, an editor
-	roleService                   // it starts jobs that have nothing to do with each other
+	// an interactive shell, or an interpreter that a person types into
+	roleShell
+	rolePerson  // a person works with it: a terminal, an editor
+	roleService // it starts jobs that have nothing to do with each other
 	roleUnknown
 )
 

@@ -14,7 +14,8 @@ const maxCommand = 15
 // notCallers returns the programs above a call that are a person's or a service's, by name.
 var notCallers = sync.OnceValue(func() map[string]callerRole {
 	roles := map[string]callerRole{}
-	for role, names := range map[callerRole]string{rolePerson: personPrograms, roleService: services} {
+	for role, names := range map[callerRole]string{rolePerson: personPrograms,
+		roleService: services} {
 		for _, name := range strings.Fields(names) {
 			roles[name[:min(len(name), maxCommand)]] = role
 		}
@@ -36,7 +37,8 @@ const personPrograms = `
 	ipython ipykernel_launcher
 	gnome-shell plasmashell xfce4-session`
 
-// sleep, tail, cat and pause keep a container alive and make no calls: a process below them has lost its own parent.
+// sleep, tail, cat and pause keep a container alive and make no calls: a process below them has
+// lost its own parent.
 const services = `
 	systemd init launchd openrc-init supervise-daemon start-stop-daemon upstart dinit runit runsv runsvdir runit-init
 	supervise svscan supervisord circusd monit PM2 pm2 forever xinetd inetd dbus-daemon
@@ -72,25 +74,35 @@ type interpreter struct {
 }
 
 var interpreters = []interpreter{
-	{names: "sh bash rbash dash ash ksh mksh yash zsh", code: "-c", stdin: "-s", value: "-o -O --rcfile --init-file"},
+	{names: "sh bash rbash dash ash ksh mksh yash zsh", code: "-c", stdin: "-s",
+		value: "-o -O --rcfile --init-file"},
 	{names: "csh tcsh", code: "-c", stdin: "-s"},
-	{names: "fish", code: "-c --command", value: "-C --init-command -d --debug -f --features -o --debug-output"},
+	{names: "fish", code: "-c --command",
+		value: "-C --init-command -d --debug -f --features -o --debug-output"},
 	{names: "nu", code: "-c --commands",
-		value: "-e --execute -t --table-mode -m -I --include-path --config --env-config --log-level --plugin-config --plugins"},
-	{names: "pwsh", words: true, code: "-command -c -encodedcommand -e -ec", script: "-file -f", stdin: "-noexit",
-		value: "-workingdirectory -wd -executionpolicy -ep -ex -windowstyle -w -configurationname -settingsfile"},
+		value: "-e --execute -t --table-mode -m -I --include-path --config --env-config " +
+			"--log-level --plugin-config --plugins"},
+	{names: "pwsh", words: true, code: "-command -c -encodedcommand -e -ec", script: "-file -f",
+		stdin: "-noexit",
+		value: "-workingdirectory -wd -executionpolicy -ep -ex -windowstyle -w " +
+			"-configurationname -settingsfile"},
 	{names: "python pypy", code: "-c", script: "-m", value: "-W -X --check-hash-based-pycs"},
-	{names: "node nodejs node-MainThread MainThread", code: "-e --eval -p --print --run", verbs: "inspect",
-		value: "-r --require --import --loader --experimental-loader -C --conditions --env-file --input-type --title"},
-	{names: "bun", code: "-e --eval -p --print", verbs: "run", value: "-r --preload -c --config --cwd"},
+	{names: "node nodejs node-MainThread MainThread", code: "-e --eval -p --print --run",
+		verbs: "inspect",
+		value: "-r --require --import --loader --experimental-loader -C --conditions --env-file " +
+			"--input-type --title"},
+	{names: "bun", code: "-e --eval -p --print", verbs: "run",
+		value: "-r --preload -c --config --cwd"},
 	{names: "deno", verbs: "run", value: "-c --config --import-map"},
 	{names: "ruby", code: "-e", value: "-r -I -C -E"},
 	{names: "perl", code: "-e -E", value: "-I"},
 	{names: "php", code: "-r -R -B -E", script: "-f -F", value: "-d -c -z -S -t"},
 	{names: "java", words: true, script: "-jar -m --module",
-		value: "-cp -classpath --class-path -p --module-path --add-modules --add-opens --add-exports --add-reads"},
+		value: "-cp -classpath --class-path -p --module-path --add-modules --add-opens " +
+			"--add-exports --add-reads"},
 	{names: "uv", verbs: "run", suffix: ".py", script: "-m --module",
-		value: "-p --python --with --with-editable --with-requirements --project --directory --env-file --extra --group --index --default-index"},
+		value: "-p --python --with --with-editable --with-requirements --project --directory " +
+			"--env-file --extra --group --index --default-index"},
 }
 
 // interpreterNamed returns the interpreter that a process calls itself, with or without a version.
@@ -118,12 +130,16 @@ const (
 
 // meaning returns the meaning of the option of a name.
 func (i interpreter) meaning(name string) option {
-	lists := []string{optionStdin: i.stdin, optionCode: i.code, optionScript: i.script, optionValue: i.value}
-	return option(max(0, slices.IndexFunc(lists, func(list string) bool { return has(list, name) })))
+	lists := []string{optionStdin: i.stdin, optionCode: i.code, optionScript: i.script,
+		optionValue: i.value}
+	return option(max(0, slices.IndexFunc(lists, func(list string) bool {
+		return has(list, name)
+	})))
 }
 
-// parse returns the name of the script that a command line runs, "" if it runs code or something that
-// might not be a script. fromStdin reports whether the interpreter reads the program from stdin.
+// parse returns the name of the script that a command line runs, "" if it runs code or something
+// that might not be a script. fromStdin reports whether the interpreter reads the program from
+// stdin.
 func (i interpreter) parse(args []string) (script string, fromStdin bool) {
 	for n := 0; n < len(args); n++ {
 		arg := args[n]
@@ -155,8 +171,8 @@ func (i interpreter) parse(args []string) (script string, fromStdin bool) {
 	return "", true
 }
 
-// scriptName returns the base name of a path, "" if it can be something else: an argument can hold a
-// secret.
+// scriptName returns the base name of a path, "" if it can be something else: an argument can hold
+// a secret.
 func scriptName(arg string) string {
 	name := path.Base(arg)
 	if strings.ContainsFunc(name, func(r rune) bool {

@@ -57,7 +57,8 @@ func Read(path string, max int64) (string, error) {
 // IsAbsent reports whether an error says that a file does not exist, or that the path is not
 // valid.
 func IsAbsent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) ||
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) ||
+		errors.Is(err, syscall.ENAMETOOLONG) ||
 		errors.Is(err, syscall.EINVAL)
 }
 

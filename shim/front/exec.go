@@ -33,7 +33,8 @@ func Self() string {
 // A Guard lists the shims that a call has passed through.
 type Guard struct{ list C.struct_reprise_guard }
 
-// ReadGuard reads the value that a process with this PID, and a program with the ID self, has inherited.
+// ReadGuard reads the value that a process with this PID, and a program with the ID self, has
+// inherited.
 func ReadGuard(value string, pid int, self string) (g Guard) {
 	text, id := C.CString(value), C.CString(self)
 	defer C.free(unsafe.Pointer(text))
@@ -51,15 +52,16 @@ func (g Guard) With(target string, pid int) string {
 	return C.GoString(&value[0])
 }
 
-// Skip returns the IDs of the files that are not the real binary, apart by commas: the running program, and all that were
-// tried before.
+// Skip returns the IDs of the files that are not the real binary, apart by commas: the running
+// program, and all that were tried before.
 func (g Guard) Skip() string { return C.GoString(&g.list.tried[0]) }
 
 // Hops returns the number of shims.
 func (g Guard) Hops() int { return int(g.list.hops) }
 
-// Find finds the real binary: the configured path, or else the next executable of that name on PATH with an ID that is not in
-// skip, a list with commas between. With again, if there is no other one, it is the last of these. See reprise_find.
+// Find finds the real binary: the configured path, or else the next executable of that name on PATH
+// with an ID that is not in skip, a list with commas between. With again, if there is no other one,
+// it is the last of these. See reprise_find.
 func Find(name, configured, path, skip string, again bool) (found, id string, ok bool) {
 	var in [4]*C.char
 	for i, text := range []string{name, configured, path, skip} {
@@ -76,7 +78,8 @@ func Find(name, configured, path, skip string, again bool) (found, id string, ok
 // Environ returns the variables as the caller has set them. Unlike os.Environ it keeps several
 // entries of one name.
 func Environ() (entries []string) {
-	for at := C.environ; at != nil && *at != nil; at = (**C.char)(unsafe.Add(unsafe.Pointer(at), unsafe.Sizeof(*at))) {
+	for at := C.environ; at != nil &&
+		*at != nil; at = (**C.char)(unsafe.Add(unsafe.Pointer(at), unsafe.Sizeof(*at))) {
 		entries = append(entries, C.GoString(*at))
 	}
 	return entries

@@ -41,7 +41,8 @@ func TestGuard(t *testing.T) {
 	for i := range 3 {
 		g = ReadGuard(g.With(fmt.Sprintf("1.%x", i+10), 7), 7, "1.2")
 	}
-	if g.Hops() != 3 || !strings.Contains(g.With("1.d", 7), ":4:@") || g.Skip() != "1.2,1.a,1.b,1.c" {
+	if g.Hops() != 3 || !strings.Contains(g.With("1.d", 7), ":4:@") ||
+		g.Skip() != "1.2,1.a,1.b,1.c" {
 		t.Errorf("after three targets: %d, %q", g.Hops(), g.Skip())
 	}
 }

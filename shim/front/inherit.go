@@ -16,12 +16,13 @@ import (
 	"unsafe"
 )
 
-// StartName is argv[0] of the shim when it starts a tool with signals ignored or pending (start_tool in exec.c). Behind it stand
-// the ignored, blocked and pending ones in hex, the path and the tool's arguments.
+// StartName is argv[0] of the shim when it starts a tool with signals ignored or pending
+// (start_tool in exec.c). Behind it stand the ignored, blocked and pending ones in hex, the path
+// and the tool's arguments.
 const StartName = C.REPRISE_START
 
-// Signals returns three sets of signals: the caller ignores them, it blocks them, or it blocks them and
-// they have arrived before Handle. Bit 0 is signal 1.
+// Signals returns three sets of signals: the caller ignores them, it blocks them, or it blocks them
+// and they have arrived before Handle. Bit 0 is signal 1.
 func Signals() (ignored, blocked, pending uint64) {
 	var i, b, p C.ulonglong
 	C.inherit_signals(&i, &b, &p)
@@ -37,27 +38,30 @@ func Blocked(everything bool, start func()) {
 	start()
 }
 
-// Closed reports whether a descriptor is 0, 1 or 2 and was closed when the shim was started. The Go runtime has opened it
-// since.
+// Closed reports whether a descriptor is 0, 1 or 2 and was closed when the shim was started. The Go
+// runtime has opened it since.
 func Closed(fd uintptr) bool { return C.inherit_closed(C.int(fd)) != 0 }
 
-// Default has signals do to this process, until Handle, as they would to the tool. Go would ignore some, print a traceback for
-// others, and unblock them. A shim's process is hidden from the start on.
+// Default has signals do to this process, until Handle, as they would to the tool. Go would ignore
+// some, print a traceback for others, and unblock them. A shim's process is hidden from the start
+// on.
 func Default() { C.inherit_default() }
 
 // Handle gives signals to Go's handlers.
 func Handle() { C.inherit_handle() }
 
-// Restore ignores and blocks the caller's signals again, and closes the closed descriptors, in this thread and before an exec.
+// Restore ignores and blocks the caller's signals again, and closes the closed descriptors, in this
+// thread and before an exec.
 func Restore() { C.inherit_restore() }
 
-// Witness starts this program as the witness of signals to the process group, which reports on the descriptor. It returns
-// the PID, or -1.
+// Witness starts this program as the witness of signals to the process group, which reports on the
+// descriptor. It returns the PID, or -1.
 func Witness(report uintptr) int { return int(C.inherit_witness(C.int(report))) }
 
 // Feed starts a process that writes data to a descriptor, and then everything from another one.
 func Feed(data string, from, to uintptr) error {
-	return errno(C.inherit_feeder((*C.char)(unsafe.Pointer(unsafe.StringData(data))), C.size_t(len(data)), C.int(from), C.int(to)))
+	return errno(C.inherit_feeder((*C.char)(unsafe.Pointer(unsafe.StringData(data))),
+		C.size_t(len(data)), C.int(from), C.int(to)))
 }
 
 // Copy starts a process that copies one descriptor to another until the end.

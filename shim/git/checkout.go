@@ -55,8 +55,10 @@ func (r Repository) tree(ctx context.Context, environ []string) (string, error) 
 	if err := s.copyIndex(); err != nil {
 		return "", err
 	}
-	if _, err := s.ask(ctx, "update-index", "-q", "--unmerged", "--ignore-submodules", "--really-refresh"); err != nil {
-		return "", err // files with a changed time only, and files that git is to take for unchanged
+	if _, err := s.ask(ctx, "update-index", "-q", "--unmerged",
+		"--ignore-submodules", "--really-refresh"); err != nil {
+		// files with a changed time only, and files that git is to take for unchanged
+		return "", err
 	}
 	// git add would run git status in each repository within this one, with that one's
 	// configuration.
@@ -65,7 +67,8 @@ func (r Repository) tree(ctx context.Context, environ []string) (string, error) 
 		return "", err
 	}
 	files = strings.ReplaceAll(files, "/\x00", "\x00") // of repositories
-	if _, err := s.askWith(ctx, files, "update-index", "--add", "--remove", "--replace", "-z", "--stdin"); err != nil {
+	if _, err := s.askWith(ctx, files, "update-index", "--add", "--remove", "--replace",
+		"-z", "--stdin"); err != nil {
 		return "", err
 	}
 	if _, err := s.ask(ctx, "diff-files", "--quiet", "--ignore-submodules=dirty"); err != nil {
@@ -77,7 +80,8 @@ func (r Repository) tree(ctx context.Context, environ []string) (string, error) 
 	}
 	for entry := range strings.SplitSeq(staged, "\x00") {
 		if about, path, _ := strings.Cut(entry, "\t"); strings.HasPrefix(about, "160000 ") {
-			if err := clean(ctx, filepath.Join(r.Root, path), strings.Fields(about)[1], environ); err != nil {
+			if err := clean(ctx, filepath.Join(r.Root, path),
+				strings.Fields(about)[1], environ); err != nil {
 				return "", err
 			}
 		}

@@ -75,7 +75,8 @@ func state(t testing.TB, dir string) (all []string) {
 		if strings.Contains(path, "/objects/") || strings.Contains(path, "/sharedindex.") {
 			when = time.Time{}
 		}
-		all = append(all, strings.Join([]string{path, info.Mode().String(), when.String(), text}, "\x00"))
+		all = append(all, strings.Join([]string{path, info.Mode().String(),
+			when.String(), text}, "\x00"))
 		return nil
 	})
 	if err != nil {
@@ -86,8 +87,14 @@ func state(t testing.TB, dir string) (all []string) {
 
 func TestCheckoutTree(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, dir string) (at string){
-		"changed, new, removed and ignored files": func(_ *testing.T, dir string) string { return dir },
-		"below the root": func(_ *testing.T, dir string) string { return filepath.Join(dir, "new") },
+		"changed, new, removed and ignored files": func(_ *testing.T,
+			dir string) string {
+			return dir
+		},
+		"below the root": func(_ *testing.T,
+			dir string) string {
+			return filepath.Join(dir, "new")
+		},
 		"no commit": func(t *testing.T, _ string) string {
 			dir := gitrepo.New(t)
 			toolbox.Write(t, filepath.Join(dir, "a"), "a")
@@ -149,7 +156,8 @@ func TestCheckoutTree(t *testing.T) {
 			gitrepo.Run(t, dir, "checkout", "-q", "-b", "other", "HEAD~1")
 			toolbox.Write(t, filepath.Join(dir, "changed"), "other\n")
 			committedTree(t, dir)
-			merge := exec.Command("git", "-c", "user.name=a", "-c", "user.email=a@b", "merge", "-q", "main")
+			merge := exec.Command("git", "-c", "user.name=a", "-c", "user.email=a@b", "merge", "-q",
+				"main")
 			merge.Dir, merge.Env = dir, gitrepo.Env()
 			if merge.Run() == nil {
 				t.Fatal("there is no conflict")
@@ -172,7 +180,8 @@ func TestCheckoutTree(t *testing.T) {
 		"a shared index that is not the index's": func(t *testing.T, dir string) string {
 			path := filepath.Join(t.TempDir(), "large")
 			toolbox.Write(t, path, "")
-			if err := errors.Join(os.Truncate(path, 1<<40), os.Symlink(path, filepath.Join(dir, ".git", "sharedindex."+strings.Repeat("1", 40)))); err != nil {
+			if err := errors.Join(os.Truncate(path, 1<<40), os.Symlink(path,
+				filepath.Join(dir, ".git", "sharedindex."+strings.Repeat("1", 40)))); err != nil {
 				t.Fatal(err)
 			}
 			return dir
@@ -196,7 +205,8 @@ func TestCheckoutTree(t *testing.T) {
 		"a submodule": func(t *testing.T, dir string) string {
 			sub := newCheckout(t)
 			committedTree(t, sub)
-			gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+			gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add",
+				sub, "sub")
 			committedTree(t, dir)
 			toolbox.Write(t, filepath.Join(dir, "sub", "file"), "in it\n")
 			committedTree(t, filepath.Join(dir, "sub"))
@@ -205,7 +215,8 @@ func TestCheckoutTree(t *testing.T) {
 		"within a submodule": func(t *testing.T, dir string) string {
 			sub := newCheckout(t)
 			committedTree(t, sub)
-			gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+			gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add",
+				sub, "sub")
 			toolbox.Write(t, filepath.Join(dir, "sub", "file"), "in it\n")
 			return filepath.Join(dir, "sub")
 		},
@@ -218,7 +229,8 @@ func TestCheckoutTree(t *testing.T) {
 			}
 			before := append(state(t, repo.common), state(t, repo.Root)...)
 			got := Tree(at, gitrepo.Env())
-			if after := append(state(t, repo.common), state(t, repo.Root)...); !slices.Equal(before, after) {
+			if after := append(state(t, repo.common), state(t, repo.Root)...); !slices.Equal(before,
+				after) {
 				t.Error("the repository has changed")
 			}
 			if again := HasTree(at, got, gitrepo.Env()); !again {
@@ -229,15 +241,20 @@ func TestCheckoutTree(t *testing.T) {
 			}
 			gitrepo.Run(t, repo.Root, "config", "core.safecrlf", "false")
 			if want := committedTree(t, repo.Root); got != want {
-				t.Errorf("%q, want %q: %s", got, want, gitrepo.Run(t, repo.Root, "status", "--short"))
+				t.Errorf("%q, want %q: %s", got, want,
+					gitrepo.Run(t, repo.Root, "status", "--short"))
 			}
 		})
 	}
 }
 
 func TestNoCheckoutTree(t *testing.T) {
-	for name, prepare := range map[string]func(t *testing.T, dir string) (at string, environ []string){
-		"no repository": func(t *testing.T, _ string) (string, []string) { return t.TempDir(), gitrepo.Env() },
+	for name, prepare := range map[string]func(t *testing.T, dir string) (at string,
+		environ []string){
+		"no repository": func(t *testing.T, _ string) (string,
+			[]string) {
+			return t.TempDir(), gitrepo.Env()
+		},
 		"no git": func(t *testing.T, dir string) (string, []string) {
 			t.Setenv("PATH", t.TempDir())
 			return dir, gitrepo.Env()
@@ -262,7 +279,8 @@ func TestNoCheckoutTree(t *testing.T) {
 			return dir, gitrepo.Env()
 		},
 		"a link to this repository within it": func(t *testing.T, dir string) (string, []string) {
-			if err := errors.Join(os.Mkdir(filepath.Join(dir, "n"), 0o700), os.Symlink("../.git", filepath.Join(dir, "n", ".git"))); err != nil {
+			if err := errors.Join(os.Mkdir(filepath.Join(dir, "n"), 0o700),
+				os.Symlink("../.git", filepath.Join(dir, "n", ".git"))); err != nil {
 				t.Fatal(err)
 			}
 			return dir, gitrepo.Env()
@@ -270,21 +288,25 @@ func TestNoCheckoutTree(t *testing.T) {
 		"changes in a submodule": func(t *testing.T, dir string) (string, []string) {
 			sub := newCheckout(t)
 			committedTree(t, sub)
-			gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+			gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add",
+				sub, "sub")
 			committedTree(t, dir)
 			toolbox.Write(t, filepath.Join(dir, "sub", "changed"), "in it\n")
 			return dir, gitrepo.Env()
 		},
-		"a new file in a submodule that is to be ignored": func(t *testing.T, dir string) (string, []string) {
+		"a new file in a submodule that is to be ignored": func(t *testing.T, dir string) (string,
+			[]string) {
 			sub := newCheckout(t)
 			committedTree(t, sub)
-			gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+			gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add",
+				sub, "sub")
 			gitrepo.Run(t, dir, "config", "submodule.sub.ignore", "all")
 			gitrepo.Run(t, dir, "config", "diff.ignoreSubmodules", "all")
 			toolbox.Write(t, filepath.Join(dir, "sub", "unknown"), "in it\n")
 			return dir, gitrepo.Env()
 		},
-		"a repository within it without a commit": func(t *testing.T, dir string) (string, []string) {
+		"a repository within it without a commit": func(t *testing.T, dir string) (string,
+			[]string) {
 			gitrepo.Run(t, dir, "init", "-q", "within")
 			toolbox.Write(t, filepath.Join(dir, "within", "file"), "in it\n")
 			return dir, gitrepo.Env()
@@ -335,13 +357,17 @@ func TestCheckoutTreeRunsNothing(t *testing.T) {
 	}
 	sub := newCheckout(t)
 	committedTree(t, sub)
-	gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
-	toolbox.Write(t, filepath.Join(dir, ".gitattributes"), "*.filtered filter=one\nchanged filter=two.three diff=d\n")
+	gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub,
+		"sub")
+	toolbox.Write(t, filepath.Join(dir, ".gitattributes"),
+		"*.filtered filter=one\nchanged filter=two.three diff=d\n")
 	editAgain()
 	want := committedTree(t, dir)
-	signed := strings.Replace(gitrepo.Run(t, dir, "cat-file", "commit", "HEAD"), "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n none\n -----END PGP SIGNATURE-----\n\n", 1)
+	signed := strings.Replace(gitrepo.Run(t, dir, "cat-file", "commit", "HEAD"), "\n\n",
+		"\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n none\n -----END PGP SIGNATURE-----\n\n", 1)
 	toolbox.Write(t, filepath.Join(dir, ".git", "signed"), signed+"\n")
-	gitrepo.Run(t, dir, "reset", "-q", "--soft", gitrepo.Run(t, dir, "hash-object", "-t", "commit", "-w", ".git/signed"))
+	gitrepo.Run(t, dir, "reset", "-q", "--soft",
+		gitrepo.Run(t, dir, "hash-object", "-t", "commit", "-w", ".git/signed"))
 	toolbox.Write(t, filepath.Join(dir, "changed"), "in between\n")
 	gitrepo.Run(t, dir, "add", "--all")
 	editAgain()
@@ -356,9 +382,12 @@ func TestCheckoutTreeRunsNothing(t *testing.T) {
 		}
 	}
 	for key, value := range map[string]string{
-		"filter.one.clean": program, "filter.one.required": "true", "filter.two.three.process": program, "filter.two.three.required": "true",
-		"core.fsmonitor": program, "diff.d.textconv": program, "diff.d.command": program, "diff.external": program, "core.pager": program,
-		"log.showSignature": "true", "gpg.program": program, "core.sshCommand": program, "alias.add": "!" + program,
+		"filter.one.clean": program, "filter.one.required": "true",
+		"filter.two.three.process": program, "filter.two.three.required": "true",
+		"core.fsmonitor": program, "diff.d.textconv": program, "diff.d.command": program,
+		"diff.external": program, "core.pager": program,
+		"log.showSignature": "true", "gpg.program": program, "core.sshCommand": program,
+		"alias.add": "!" + program,
 	} {
 		gitrepo.Run(t, dir, "config", key, value)
 		if key == "core.fsmonitor" {
@@ -368,8 +397,10 @@ func TestCheckoutTreeRunsNothing(t *testing.T) {
 	if err := os.RemoveAll(ran); err != nil {
 		t.Fatal(err)
 	}
-	environ := append(gitrepo.Env(), "GIT_DIR=/nowhere", "GIT_INDEX_FILE=/nowhere/index", "GIT_WORK_TREE=/", "GIT_OBJECT_DIRECTORY=/nowhere/objects",
-		"GIT_EXTERNAL_DIFF="+program, "GIT_PAGER="+program, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.hooksPath", "GIT_CONFIG_VALUE_0="+filepath.Dir(program))
+	environ := append(gitrepo.Env(), "GIT_DIR=/nowhere", "GIT_INDEX_FILE=/nowhere/index",
+		"GIT_WORK_TREE=/", "GIT_OBJECT_DIRECTORY=/nowhere/objects",
+		"GIT_EXTERNAL_DIFF="+program, "GIT_PAGER="+program, "GIT_CONFIG_COUNT=1",
+		"GIT_CONFIG_KEY_0=core.hooksPath", "GIT_CONFIG_VALUE_0="+filepath.Dir(program))
 	before := state(t, dir)
 	if got := Tree(dir, environ); got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -407,8 +438,10 @@ func TestNestedRepositoryRunsNothing(t *testing.T) {
 		if added {
 			committedTree(t, dir)
 		}
-		for key, value := range map[string]string{"filter.e.clean": program, "filter.e.smudge": program, "filter.e.process": program, "filter.e.required": "true",
-			"core.fsmonitor": program, "core.hooksPath": marks, "diff.e.textconv": program, "core.sshCommand": program, "core.pager": program} {
+		for key, value := range map[string]string{"filter.e.clean": program,
+			"filter.e.smudge": program, "filter.e.process": program, "filter.e.required": "true",
+			"core.fsmonitor": program, "core.hooksPath": marks, "diff.e.textconv": program,
+			"core.sshCommand": program, "core.pager": program} {
 			gitrepo.Run(t, within, "config", key, value)
 		}
 		toolbox.Write(t, filepath.Join(within, "f"), "after!\n") // of the same size, and not newer
@@ -423,7 +456,8 @@ func TestNestedRepositoryRunsNothing(t *testing.T) {
 		if text, err := os.ReadFile(ran); err == nil {
 			t.Errorf("these have run:\n%s", text)
 		}
-		for _, key := range []string{"filter.e.clean", "filter.e.process", "filter.e.required", "core.fsmonitor"} {
+		for _, key := range []string{"filter.e.clean", "filter.e.process",
+			"filter.e.required", "core.fsmonitor"} {
 			gitrepo.Run(t, within, "config", "--unset", key)
 		}
 		toolbox.Write(t, filepath.Join(within, "f"), "before\n")
@@ -448,7 +482,8 @@ func TestConfigurationThatChangesRunsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hostile := append(slices.Clone(plain), "[filter \"e\"]\n\tclean = "+program+"\n[core]\n\tfsmonitor = "+program+"\n\thooksPath = "+marks+"\n"...)
+	hostile := append(slices.Clone(plain),
+		"[filter \"e\"]\n\tclean = "+program+"\n[core]\n\tfsmonitor = "+program+"\n\thooksPath = "+marks+"\n"...)
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -496,7 +531,9 @@ func TestSettingsLeadNowhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = f.WriteString("[include]\n\tpath = " + pipe + "\n[core]\n\tworktree = /nowhere\n\tattributesFile = " + pipe + "\n\texcludesFile = " + pipe + "\n")
+		_, err = f.WriteString("[include]\n\tpath = " + pipe +
+			"\n[core]\n\tworktree = /nowhere\n\tattributesFile = " + pipe + "\n\texcludesFile = " +
+			pipe + "\n")
 		if err := errors.Join(err, f.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -534,7 +571,8 @@ func TestAnotherUsersRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings := filepath.Join(t.TempDir(), "gitconfig")
-	environ := variables.Set(variables.Unset(gitrepo.Env(), "SUDO_UID"), "GIT_CONFIG_GLOBAL", settings)
+	environ := variables.Set(variables.Unset(gitrepo.Env(), "SUDO_UID"), "GIT_CONFIG_GLOBAL",
+		settings)
 	check := func(what string, environ []string, want bool) {
 		t.Helper()
 		if got := Tree(dir, environ) != ""; got != want {
@@ -551,7 +589,9 @@ func TestAnotherUsersRepository(t *testing.T) {
 		}
 		check(path, environ, false)
 		check(path+" with sudo", variables.Set(environ, "SUDO_UID", "1500"), true)
-		for list, want := range map[string]bool{"*": true, dir: true, filepath.Dir(dir) + "/*": true, filepath.Dir(dir): false, dir + "/*": false, "/*": true, "*\n\tdirectory =": false} {
+		for list, want := range map[string]bool{"*": true, dir: true, filepath.Dir(dir) +
+			"/*": true, filepath.Dir(dir): false, dir + "/*": false, "/*": true,
+			"*\n\tdirectory =": false} {
 			toolbox.Write(t, settings, "[safe]\n\tdirectory = "+list+"\n")
 			check(path+" with "+list, environ, want)
 		}
@@ -566,7 +606,8 @@ func TestAnotherUsersRepository(t *testing.T) {
 // Files that killed calls have left there go after some time.
 func TestScratchIsBesideTheLedger(t *testing.T) {
 	dir, home := newCheckout(t), t.TempDir()
-	environ := variables.Set(variables.Set(gitrepo.Env(), "XDG_STATE_HOME", home), "TMPDIR", t.TempDir())
+	environ := variables.Set(variables.Set(gitrepo.Env(), "XDG_STATE_HOME", home), "TMPDIR",
+		t.TempDir())
 	repo, err := Find(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -587,7 +628,8 @@ func TestScratchIsBesideTheLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	Tree(dir, environ)
-	if left := disk.StartingWith(filepath.Join(home, "reprise"), ""); !slices.Equal(left, []string{all[1].at}) {
+	if left := disk.StartingWith(filepath.Join(home, "reprise"), ""); !slices.Equal(left,
+		[]string{all[1].at}) {
 		t.Errorf("%q, want %q", left, all[1].at)
 	}
 }
@@ -595,7 +637,8 @@ func TestScratchIsBesideTheLedger(t *testing.T) {
 // Files that the user's own list ignores do not count.
 func TestUserIgnores(t *testing.T) {
 	dir, home := newCheckout(t), t.TempDir()
-	environ := variables.Set(variables.Set(variables.Unset(os.Environ(), "GIT_CONFIG_GLOBAL"), "HOME", home), "XDG_CONFIG_HOME", "")
+	environ := variables.Set(variables.Set(variables.Unset(os.Environ(), "GIT_CONFIG_GLOBAL"),
+		"HOME", home), "XDG_CONFIG_HOME", "")
 	want := Tree(dir, environ)
 	toolbox.Write(t, filepath.Join(dir, "x.swp"), "x")
 	toolbox.Write(t, filepath.Join(dir, "x.orig"), "x")

@@ -47,7 +47,8 @@ func Find(dir string) (Repository, error) {
 		}
 		if err == nil && info.Mode().IsRegular() {
 			text, err := disk.Read(filepath.Join(at, ".git"), maxGitFile)
-			if path, found := strings.CutPrefix(strings.TrimSpace(text), "gitdir: "); err == nil && found {
+			if path, found := strings.CutPrefix(strings.TrimSpace(text), "gitdir: "); err == nil &&
+				found {
 				return openRepository(at, disk.Absolute(at, path)), nil
 			}
 		}
@@ -83,7 +84,8 @@ func (r Repository) Head(environ []string) (branch, commit string) {
 	case !onBranch:
 		return "", commitID(head)
 	case branch == "refs/heads/.invalid": // the "reftable" format, which only git reads
-		branch, _ = r.askReferences(environ, r.Dir, "symbolic-ref", "-q", "HEAD") // without it there is none
+		// without it there is none
+		branch, _ = r.askReferences(environ, r.Dir, "symbolic-ref", "-q", "HEAD")
 		commit, _ = r.askReferences(environ, r.common, "rev-parse", "-q", "--verify", branch)
 		return branch, commitID(commit)
 	case !fs.ValidPath(branch):
@@ -92,7 +94,8 @@ func (r Repository) Head(environ []string) (branch, commit string) {
 	if commit = commitID(r.read(r.common, branch)); commit != "" {
 		return branch, commit
 	}
-	packed, _ := disk.Read(filepath.Join(r.common, "packed-refs"), maxPackedRefs) // without it there is no commit
+	// without it there is no commit
+	packed, _ := disk.Read(filepath.Join(r.common, "packed-refs"), maxPackedRefs)
 	if at := strings.Index(packed, " "+branch+"\n"); at >= 0 {
 		commit = commitID(packed[strings.LastIndexByte(packed[:at], '\n')+1 : at])
 	}
@@ -147,7 +150,8 @@ func (r Repository) eachSetting(use func(section, key, value string)) {
 			continue
 		}
 		if key, value, found := strings.Cut(line, "="); found {
-			use(section, strings.ToLower(strings.TrimSpace(key)), strings.Trim(strings.TrimSpace(value), `"`))
+			use(section, strings.ToLower(strings.TrimSpace(key)),
+				strings.Trim(strings.TrimSpace(value), `"`))
 		}
 	}
 }

@@ -63,7 +63,8 @@ func TestHeadIsReadAsGitDoes(t *testing.T) {
 
 func TestHeadWithoutFilesOfBranches(t *testing.T) {
 	dir := gitrepo.New(t)
-	if err := exec.Command("git", "-C", dir, "init", "-q", "--ref-format=reftable", "other").Run(); err != nil {
+	if err := exec.Command("git", "-C", dir, "init", "-q",
+		"--ref-format=reftable", "other").Run(); err != nil {
 		t.Skip("this git has no reftable")
 	}
 	dir = filepath.Join(dir, "other")
@@ -72,7 +73,8 @@ func TestHeadWithoutFilesOfBranches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if branch, head := repo.Head(os.Environ()); head != want || !strings.HasPrefix(branch, "refs/heads/") {
+	if branch, head := repo.Head(os.Environ()); head != want ||
+		!strings.HasPrefix(branch, "refs/heads/") {
 		t.Errorf("%q at %q, want %q", branch, head, want)
 	}
 }
@@ -112,7 +114,8 @@ func TestHistory(t *testing.T) {
 	side := gitrepo.Commit(t, dir, "6")
 	gitrepo.Run(t, dir, "merge", "-q", "--no-ff", "-m", "7", "main")
 	check("merged", side, gitrepo.Run(t, dir, "rev-parse", "HEAD"), false, nil)
-	check("a commit that is not there", strings.Repeat("0", 40), amended, false, reason.CommitUnknown)
+	check("a commit that is not there", strings.Repeat("0", 40), amended, false,
+		reason.CommitUnknown)
 	check("a branch without a commit", second, "", false, reason.CommitGone)
 	if err := os.Remove(filepath.Join(dir, ".git", "logs", "HEAD")); err != nil {
 		t.Fatal(err)
@@ -132,7 +135,8 @@ func TestHistory(t *testing.T) {
 			defer func(before time.Duration) { Timeout = before }(Timeout)
 			Timeout = time.Second
 			t.Setenv("PATH", path+":/usr/bin:/bin")
-			if got := History(dir, first, side, []string{"PATH=" + os.Getenv("PATH")}); got != reason.CommitUnknown {
+			if got := History(dir, first, side,
+				[]string{"PATH=" + os.Getenv("PATH")}); got != reason.CommitUnknown {
 				t.Errorf("git does %q: %q", git, got)
 			}
 		}()
@@ -152,9 +156,12 @@ func TestGitRunsNothing(t *testing.T) {
 	second := gitrepo.Commit(t, dir, "2")
 	gitrepo.Run(t, dir, "gc", "-q")
 	for key, value := range map[string]string{
-		"core.fsmonitor": evil, "core.sshCommand": evil, "core.pager": evil, "core.hooksPath": filepath.Dir(evil), "core.editor": evil,
-		"alias.merge-base": "!" + evil, "diff.external": evil, "core.gitProxy": evil, "credential.helper": "!" + evil,
-		"remote.origin.url": "ssh://host/x", "remote.origin.promisor": "true", "extensions.partialClone": "origin",
+		"core.fsmonitor": evil, "core.sshCommand": evil, "core.pager": evil,
+		"core.hooksPath": filepath.Dir(evil), "core.editor": evil,
+		"alias.merge-base": "!" + evil, "diff.external": evil, "core.gitProxy": evil,
+		"credential.helper": "!" + evil,
+		"remote.origin.url": "ssh://host/x", "remote.origin.promisor": "true",
+		"extensions.partialClone":      "origin",
 		"core.repositoryFormatVersion": "1", "uploadpack.packObjectsHook": evil,
 	} {
 		gitrepo.Run(t, dir, "config", key, value)
@@ -162,7 +169,8 @@ func TestGitRunsNothing(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, ".git", "logs", "HEAD")); err != nil {
 		t.Fatal(err)
 	}
-	if History(dir, first, second, os.Environ()) != nil || History(dir, strings.Repeat("1", 40), second, os.Environ()) == nil {
+	if History(dir, first, second, os.Environ()) != nil ||
+		History(dir, strings.Repeat("1", 40), second, os.Environ()) == nil {
 		t.Error("git does not answer")
 	}
 	if text, err := os.ReadFile(mark); err == nil {

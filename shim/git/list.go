@@ -15,7 +15,8 @@ import (
 
 // EachFile calls use with each file below a directory that is not hidden. In a repository git says
 // which there are. It follows no symbolic link.
-func EachFile(ctx context.Context, root string, environ []string, use func(string, fs.FileInfo)) error {
+func EachFile(ctx context.Context, root string, environ []string,
+	use func(string, fs.FileInfo)) error {
 	repo, err := Find(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -44,7 +45,8 @@ func EachFile(ctx context.Context, root string, environ []string, use func(strin
 }
 
 // useEntry calls use with a file of a walk that is not hidden.
-func useEntry(ctx context.Context, root, path string, entry fs.DirEntry, err error, use func(string, fs.FileInfo)) error {
+func useEntry(ctx context.Context, root, path string, entry fs.DirEntry, err error,
+	use func(string, fs.FileInfo)) error {
 	hidden := path != root && strings.HasPrefix(entry.Name(), ".")
 	switch {
 	case ctx.Err() != nil:

@@ -16,7 +16,8 @@ func projectOf(remote string) string {
 	host := strings.ToLower(at.Hostname())
 	parts := strings.FieldsFunc(at.Path, func(r rune) bool { return r == '/' })
 	path := strings.TrimSuffix(strings.Join(parts, "/"), ".git")
-	if host == "" || path == "" || strings.ContainsFunc(host+path, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if host == "" || path == "" ||
+		strings.ContainsFunc(host+path, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return ""
 	}
 	return host + "/" + path
@@ -37,7 +38,8 @@ func parseRemote(remote string) *url.URL {
 			host = "[" + host + "]" // an address, as url.URL has it
 		}
 	}
-	if !found || strings.Contains(host, "/") || strings.HasPrefix(path, ":") { // "x::y" is another program's
+	// "x::y" is another program's
+	if !found || strings.Contains(host, "/") || strings.HasPrefix(path, ":") {
 		return &url.URL{}
 	}
 	return &url.URL{Host: host[strings.LastIndexByte(host, '@')+1:], Path: path}

@@ -65,7 +65,10 @@ const scratchConfig = `[core]
 // It is in the directory of the ledger. The sandboxes of agents let them write into the directory
 // for temporary files: a process in one could change the scratch's configuration there.
 func (r Repository) newScratch(environ []string) (*scratch, error) {
-	dir, err := config.StateDir(func(name string) string { return variables.Own(environ, accountHome(), name) })
+	dir,
+		err := config.StateDir(func(name string) string {
+		return variables.Own(environ, accountHome(), name)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +89,8 @@ func (r Repository) newScratch(environ []string) (*scratch, error) {
 	if r.config("extensions", "objectformat") == "sha256" {
 		settings += "\tobjectFormat = sha256\n"
 	}
-	err = errors.Join(os.Mkdir(filepath.Join(at, "objects"), 0o700), os.Mkdir(filepath.Join(at, "refs"), 0o700), os.Mkdir(filepath.Join(at, "info"), 0o700),
+	err = errors.Join(os.Mkdir(filepath.Join(at, "objects"), 0o700),
+		os.Mkdir(filepath.Join(at, "refs"), 0o700), os.Mkdir(filepath.Join(at, "info"), 0o700),
 		s.write("HEAD", "ref: refs/heads/none\n"), s.write("config", settings),
 		s.write("info/exclude", r.read(r.common, "info/exclude")+"\n"))
 	if shallow := r.read(r.common, "shallow"); shallow != "" {
@@ -126,7 +130,8 @@ func (s *scratch) isSafe() (safe bool) {
 	defer cancel()
 	for dir := range strings.SplitSeq(s.userSetting(ctx, "--get-all", "safe.directory"), "\n") {
 		above, below := strings.CutSuffix(dir, "/*")
-		safe = dir != "" && (safe || dir == "*" || dir == s.Root || below && strings.HasPrefix(s.Root, above+"/"))
+		safe = dir != "" && (safe || dir == "*" || dir == s.Root ||
+			below && strings.HasPrefix(s.Root, above+"/"))
 	}
 	return safe
 }
@@ -197,7 +202,8 @@ func (s *scratch) copyIndex() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(to, []byte(text), 0o600), os.Chtimes(to, info.ModTime(), info.ModTime()))
+	return errors.Join(os.WriteFile(to, []byte(text), 0o600),
+		os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
 // userSetting returns the lines of a setting in git's configuration of the user and the system, ""
@@ -249,9 +255,11 @@ func (s *scratch) git(ctx context.Context, args ...string) *exec.Cmd {
 			git.Env = append(git.Env, entry)
 		}
 	}
-	git.Env = append(variables.Unset(git.Env), "GIT_DIR="+s.at, "GIT_WORK_TREE="+s.Root, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+others,
+	git.Env = append(variables.Unset(git.Env), "GIT_DIR="+s.at, "GIT_WORK_TREE="+s.Root,
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES="+others,
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
-		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
+		"GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	return git
 }
 

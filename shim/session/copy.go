@@ -35,7 +35,8 @@ func (f Files) Copy(plan rewrite.Plan, now time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name, copied, err := f.Tool.CopySession(plan.Resume, plan.NewID, now.UTC().Format(isoMillis), []byte(text))
+	name, copied, err := f.Tool.CopySession(plan.Resume, plan.NewID, now.UTC().Format(isoMillis),
+		[]byte(text))
 	if err != nil {
 		return "", err
 	}

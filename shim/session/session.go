@@ -55,9 +55,10 @@ func (f Files) Find(id string) (string, decide.Stamp) {
 
 // Has reports whether the tool has a file of a session.
 func (f Files) Has(id string) bool {
-	return slices.ContainsFunc(rewrite.SessionPaths(f.Tool, f.Home, f.Cwd, id), func(pattern string) bool {
-		return len(sessionFiles(f.Tool, disk.Matches(pattern))) > 0
-	})
+	return slices.ContainsFunc(rewrite.SessionPaths(f.Tool, f.Home, f.Cwd, id),
+		func(pattern string) bool {
+			return len(sessionFiles(f.Tool, disk.Matches(pattern))) > 0
+		})
 }
 
 // sessionFiles returns the files of one session without the orphans.
@@ -119,7 +120,8 @@ func (f Files) stamp(path, id string) (decide.Stamp, error) {
 // rowStamp returns the values of the row that a query finds for a session's ID, without writing to
 // the database.
 func rowStamp(path, query, id string) (decide.Stamp, error) {
-	source := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("mode=ro&_busy_timeout=%d", stampTimeout.Milliseconds())}
+	source := url.URL{Scheme: "file", Path: path,
+		RawQuery: fmt.Sprintf("mode=ro&_busy_timeout=%d", stampTimeout.Milliseconds())}
 	db, err := sql.Open("sqlite3", source.String())
 	if err != nil {
 		return "", err

@@ -19,9 +19,12 @@ type rowTool struct {
 	query string
 }
 
-func (r rowTool) Descriptor() *rewrite.Descriptor { return &rewrite.Descriptor{SessionQuery: r.query} }
+func (r rowTool) Descriptor() *rewrite.Descriptor {
+	return &rewrite.Descriptor{SessionQuery: r.query}
+}
 
-const sessionQuery = "SELECT updated, (SELECT count(*) FROM message WHERE session = session.id), title FROM session WHERE id = ?"
+const sessionQuery = "SELECT updated, (SELECT count(*) FROM message WHERE session = session.id), " +
+	"title FROM session WHERE id = ?"
 
 // newRows makes a database with a tool's sessions "one" and "two".
 func newRows(t *testing.T, path, journal string) *sql.DB {
@@ -110,7 +113,8 @@ func TestStampWritesNothing(t *testing.T) {
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the database was written to, %v", err)
 	}
-	for name, want := range map[string]decide.StoredState{"none": decide.StoredGone, "": decide.StoredGone, "text": decide.StoredChanged} {
+	for name, want := range map[string]decide.StoredState{"none": decide.StoredGone,
+		"": decide.StoredGone, "text": decide.StoredChanged} {
 		path := filepath.Join(dir, name)
 		if name == "text" {
 			if err := os.WriteFile(path, []byte("no database"), 0o600); err != nil {
@@ -133,7 +137,8 @@ func TestStampOfAFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for stamp, want := range map[decide.Stamp]decide.StoredState{"5": decide.StoredSame, "4": decide.StoredChanged, "": decide.StoredChanged} {
+	for stamp, want := range map[decide.Stamp]decide.StoredState{"5": decide.StoredSame,
+		"4": decide.StoredChanged, "": decide.StoredChanged} {
 		if got := c.Stored(path, "", stamp); got != want {
 			t.Errorf("%q: it is %d, want %d", stamp, got, want)
 		}

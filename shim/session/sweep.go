@@ -21,7 +21,9 @@ func (f Files) Sweeper(id string) func() {
 			if file == "" {
 				return nil
 			}
-			return func() { sweep(f.Tool, filepath.Join(rewrite.Literal(filepath.Dir(file)), name)) }
+			return func() {
+				sweep(f.Tool, filepath.Join(rewrite.Literal(filepath.Dir(file)), name))
+			}
 		}
 	}
 	return nil

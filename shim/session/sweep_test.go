@@ -39,11 +39,15 @@ func TestSweepDeletesLeftoversAlone(t *testing.T) {
 		files map[string]string
 		left  string
 	}{
-		{"a session and its leftover", map[string]string{session: "session.jsonl", orphan: "orphan.jsonl", other: "orphan.jsonl"},
+		{"a session and its leftover", map[string]string{session: "session.jsonl",
+			orphan: "orphan.jsonl", other: "orphan.jsonl"},
 			session + " " + other},
 		{"nothing but a leftover", map[string]string{orphan: "orphan.jsonl"}, orphan},
-		{"two leftovers", map[string]string{session: "orphan.jsonl", orphan: "orphan.jsonl"}, session + " " + orphan},
-		{"two files with a history", map[string]string{session: "session.jsonl", orphan: "session.jsonl"}, session + " " + orphan},
+		{"two leftovers", map[string]string{session: "orphan.jsonl", orphan: "orphan.jsonl"},
+			session + " " + orphan},
+		{"two files with a history",
+			map[string]string{session: "session.jsonl", orphan: "session.jsonl"}, session + " " +
+				orphan},
 		{"none", nil, ""},
 	}
 	for _, tt := range tests {

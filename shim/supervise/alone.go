@@ -9,12 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StartAlone starts a program without the descriptors that the caller has left open: another process
-// can be waiting for their end.
+// StartAlone starts a program without the descriptors that the caller has left open: another
+// process can be waiting for their end.
 func StartAlone(cmd *exec.Cmd) error {
 	for _, fd := range Inherited() {
 		syscall.CloseOnExec(fd)
-		defer func() { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0) }() // the tool inherits it
+		// the tool inherits it
+		defer func() { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0) }()
 	}
 	return cmd.Start()
 }

@@ -22,10 +22,12 @@ type Options struct {
 	Stream  rewrite.Stream
 	Tool    rewrite.Tool
 	Input   Input
-	Signals *Inbox                   // signals to forward to the tool
-	Sweep   func()                   // removes the tool's remains beside a resumed session's file; nil if it leaves nothing
-	Pinned  func(id string, pid int) // called once, when the session's ID is known; nil afterwards
-	// FinishEarly is called when the turns of a conversation are over, maybe before the tool has ended.
+	Signals *Inbox // signals to forward to the tool
+	// removes the tool's remains beside a resumed session's file; nil if it leaves nothing
+	Sweep  func()
+	Pinned func(id string, pid int) // called once, when the session's ID is known; nil afterwards
+	// FinishEarly is called when the turns of a conversation are over, maybe before the tool has
+	// ended.
 	FinishEarly func(turns []Turn, plan rewrite.Plan)
 	Fault       func(what string, err error)
 
@@ -72,14 +74,15 @@ type ending struct {
 	behind []byte // data on stderr since then, for a caller who has both streams in one file
 }
 
-// Refused reports whether the caller has seen nothing of the run and gets another one: the tool refused
-// the resume or the additions, or a scout is retired.
+// Refused reports whether the caller has seen nothing of the run and gets another one: the tool
+// refused the resume or the additions, or a scout is retired.
 func (a *Attempt) Refused() bool { return a.state == stateRefused }
 
 // Undelivered returns why the caller did not get all of stdout, nil if it did.
 func (a *Attempt) Undelivered() error { return a.stdout.failed }
 
-// Close ends the process that watches for signals to the whole group. It is called once the run's end is recorded.
+// Close ends the process that watches for signals to the whole group. It is called once the run's
+// end is recorded.
 func (a *Attempt) Close() { a.process.witness.Close() }
 
 // A runState is the state of the gate.
@@ -97,7 +100,8 @@ const (
 
 // Run starts the tool and returns when the output has been delivered. It fails if the tool
 // cannot be started.
-func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File, gateTimeout time.Duration) (Status, error) {
+func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File,
+	gateTimeout time.Duration) (Status, error) {
 	a.gateTimeout = gateTimeout
 	if a.Plan.Resume != "" || a.Input.Talk != nil && a.Input.Talk.Scout != nil || a.Plan.Trial {
 		a.state = stateHolding
@@ -129,8 +133,8 @@ func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File, ga
 	return a.supervise(), nil
 }
 
-// link makes the taps that are needed, stdout's first, and returns the files that the tool gets as the
-// streams.
+// link makes the taps that are needed, stdout's first, and returns the files that the tool gets as
+// the streams.
 func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 	out, err := newLink(files[1])
 	if err != nil {
@@ -141,7 +145,8 @@ func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 		widen(out.tools)
 	}
 	child = [3]*os.File{files[0], out.tools, files[2]}
-	one := sameFile(files[1], files[2]) // the order counts, and the shim's way takes longer than a direct one
+	// the order counts, and the shim's way takes longer than a direct one
+	one := sameFile(files[1], files[2])
 	if a.state != stateHolding && !a.Plan.ReadStderr && !one || front.Closed(files[2].Fd()) {
 		return child, nil
 	}
@@ -179,7 +184,8 @@ func (a *Attempt) readStdout(t *tap) {
 		a.Spoke = a.Spoke || b != nil && len(b.piece) > 0
 		shown := lines.next(b)
 		if b != nil {
-			a.kept = len(a.writers) == 1 && len(shown) == 0 && a.Stream.HoldsOutput() && a.Stream.Seen().Final
+			a.kept = len(a.writers) == 1 && len(shown) == 0 && a.Stream.HoldsOutput() &&
+				a.Stream.Seen().Final
 		}
 		if !a.kept {
 			a.writeBehind()
@@ -349,11 +355,12 @@ func (a *Attempt) proved() bool {
 		seen.Final && (a.Input.Talk != nil || a.Plan.Whole && !seen.Failed)
 }
 
-// unanswered reports whether the model has said nothing to a resumed run that was sent only the new part: nobody knows
-// whether it has the rest. A failure outside of the session is no sign of that.
+// unanswered reports whether the model has said nothing to a resumed run that was sent only the new
+// part: nobody knows whether it has the rest. A failure outside of the session is no sign of that.
 func (a *Attempt) unanswered() bool {
 	seen := a.Stream.Seen()
-	return a.Plan.Resume != "" && !a.Plan.Whole && !seen.Content && !seen.ToolRan && seen.Outside == ""
+	return a.Plan.Resume != "" && !a.Plan.Whole && !seen.Content && !seen.ToolRan &&
+		seen.Outside == ""
 }
 
 // Forgotten reports whether the first request of a resumed run was too short to hold the session.
@@ -364,22 +371,24 @@ func (a *Attempt) Forgotten() bool {
 	return seen.First.Known && !seen.Compacted && first > 0 && first < a.Plan.Least
 }
 
-// awaitsProof reports whether the length of the first request is still to come, and holding the output until then delays nobody:
-// the tool prints at the end only, or tells the length before the answer.
+// awaitsProof reports whether the length of the first request is still to come, and holding the
+// output until then delays nobody: the tool prints at the end only, or tells the length before the
+// answer.
 func (a *Attempt) awaitsProof() bool {
 	seen := a.Stream.Seen()
-	return a.Plan.Least > 0 && !seen.First.Known && !seen.Compacted && (a.Stream.PrintsAtEnd() || a.Tool.Descriptor().TellsFirst)
+	return a.Plan.Least > 0 && !seen.First.Known && !seen.Compacted &&
+		(a.Stream.PrintsAtEnd() || a.Tool.Descriptor().TellsFirst)
 }
 
-// Accepted reports whether the tool has shown that it runs the command line that it was given: there is content, an ID, an
-// answer of the provider, a session's file or anything on stdout.
+// Accepted reports whether the tool has shown that it runs the command line that it was given:
+// there is content, an ID, an answer of the provider, a session's file or anything on stdout.
 func (a *Attempt) Accepted() bool {
 	seen := a.Stream.Seen()
 	return a.Spoke || seen.ID != "" || seen.Content || seen.Outside != ""
 }
 
-// namesAdded reports whether the tool has named an addition of the trial on stderr: it can refuse one
-// and end with status 0.
+// namesAdded reports whether the tool has named an addition of the trial on stderr: it can refuse
+// one and end with status 0.
 func (a *Attempt) namesAdded() bool {
 	return slices.ContainsFunc(a.Plan.Added, func(name string) bool {
 		return bytes.Contains(a.tail.data, []byte(name))
@@ -389,17 +398,20 @@ func (a *Attempt) namesAdded() bool {
 // trialLimit is how long the output of a trial is held: a person can be reading stderr.
 var trialLimit = 2 * time.Second // shorter in this package's tests
 
-// limitHolding starts the gate timeout once something is held that the caller can be reading. A tool
-// that is silent can still refuse, however long it takes, and so can a tool that waits for the stdin.
+// limitHolding starts the gate timeout once something is held that the caller can be reading. A
+// tool that is silent can still refuse, however long it takes, and so can a tool that waits for the
+// stdin.
 func (a *Attempt) limitHolding() {
 	waits := a.Input.relay != nil && !a.named() || a.Input.Talk != nil && a.Input.Talk.Scout != nil
-	if a.timeout == nil && !waits && !a.Stream.PrintsAtEnd() && (a.stdout.holds() || a.stderr.holds()) {
+	if a.timeout == nil && !waits && !a.Stream.PrintsAtEnd() &&
+		(a.stdout.holds() || a.stderr.holds()) {
 		a.timeout = time.After(a.gateTimeout)
 	}
 }
 
 // pin records the session's ID and the tool's process, once. If the command line gives the ID, both
-// are known at the start: a tool that outlives the shim keeps its lease even before the first event.
+// are known at the start: a tool that outlives the shim keeps its lease even before the first
+// event.
 func (a *Attempt) pin(id string) {
 	if a.Pinned != nil {
 		a.Pinned(id, a.process.pid)
@@ -483,14 +495,15 @@ func (a *Attempt) checkStderr() {
 // isCrash reports whether a signal says that the tool itself has failed.
 func isCrash(signal syscall.Signal) bool {
 	switch signal {
-	case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGABRT, syscall.SIGTRAP:
+	case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGABRT,
+		syscall.SIGTRAP:
 		return true
 	}
 	return false
 }
 
-// checkEnd looks for a refusal in the end of a run, if the output is still held. A run that was told
-// to end has refused nothing.
+// checkEnd looks for a refusal in the end of a run, if the output is still held. A run that was
+// told to end has refused nothing.
 func (a *Attempt) checkEnd() {
 	switch {
 	case a.Stopped != 0:

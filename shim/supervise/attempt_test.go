@@ -118,23 +118,28 @@ func (s scriptedTool) Stream(rewrite.CommandLine, rewrite.Plan, rewrite.Totals) 
 
 // perform runs a script for a caller that has one stream as stdout and stderr. The
 // script finds it as $OUT.
-func perform(t *testing.T, tool scriptedTool, plan rewrite.Plan, script string, gateTimeout time.Duration, caller *os.File) (*Attempt, Status) {
+func perform(t *testing.T, tool scriptedTool, plan rewrite.Plan, script string,
+	gateTimeout time.Duration, caller *os.File) (*Attempt, Status) {
 	t.Helper()
 	return performFor(t, tool, plan, script, gateTimeout, [3]*os.File{devNull(t), caller, caller})
 }
 
-// performFor runs a script for a caller that has these streams. The script finds the last two as $OUT and $ERR.
-func performFor(t *testing.T, tool scriptedTool, plan rewrite.Plan, script string, gateTimeout time.Duration, caller [3]*os.File) (*Attempt, Status) {
+// performFor runs a script for a caller that has these streams. The script finds the last two as
+// $OUT and $ERR.
+func performFor(t *testing.T, tool scriptedTool, plan rewrite.Plan, script string,
+	gateTimeout time.Duration, caller [3]*os.File) (*Attempt, Status) {
 	t.Helper()
 	if tool.stream.signals == nil {
 		tool.stream.signals = childrensInbox(t)
 	}
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
-	return play(t, tool, tool.stream.signals, plan, path, append(os.Environ(), "OUT="+caller[1].Name(), "ERR="+caller[2].Name()), caller, gateTimeout)
+	return play(t, tool, tool.stream.signals, plan, path,
+		append(os.Environ(), "OUT="+caller[1].Name(), "ERR="+caller[2].Name()), caller, gateTimeout)
 }
 
 // play runs a program as planned, for a caller that has these streams.
-func play(t *testing.T, tool rewrite.Tool, signals *Inbox, plan rewrite.Plan, path string, environ []string, caller [3]*os.File, gateTimeout time.Duration) (*Attempt, Status) {
+func play(t *testing.T, tool rewrite.Tool, signals *Inbox, plan rewrite.Plan, path string,
+	environ []string, caller [3]*os.File, gateTimeout time.Duration) (*Attempt, Status) {
 	t.Helper()
 	in, err := (&Staged{From: caller[0]}).ForRun(plan)
 	if err != nil {
@@ -158,7 +163,8 @@ func play(t *testing.T, tool rewrite.Tool, signals *Inbox, plan rewrite.Plan, pa
 			Fault:   func(what string, err error) { t.Logf("%s: %v", what, err) },
 		},
 	}
-	st, err := a.Run(path, append([]string{"tool"}, plan.Args...), environ, [3]*os.File{in.File, caller[1], caller[2]}, gateTimeout)
+	st, err := a.Run(path, append([]string{"tool"}, plan.Args...), environ,
+		[3]*os.File{in.File, caller[1], caller[2]}, gateTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,50 +185,78 @@ func TestRunStates(t *testing.T) {
 		status  Status
 		shown   string
 	}{
-		{"taken", "echo content; echo more", scriptedTool{}, long, stateDelivered, "", Status{}, "content\nmore\n"},
-		{"shown while it runs", `echo content; until [ -s $OUT ]; do sleep 0.02; done; echo more`, scriptedTool{}, long,
+		{"taken", "echo content; echo more", scriptedTool{}, long, stateDelivered, "",
+			Status{}, "content\nmore\n"},
+		{"shown while it runs", `echo content; until [ -s $OUT ]; do sleep 0.02; done; echo more`,
+			scriptedTool{}, long,
 			stateDelivered, "", Status{}, "content\nmore\n"},
-		{"refused", "trap '' TERM; echo refusal; echo content; echo more; exit 1", scriptedTool{}, long,
+		{"refused", "trap '' TERM; echo refusal; echo content; echo more; exit 1", scriptedTool{},
+			long,
 			stateRefused, reason.RefusedUnknown, Status{Exit: 1}, ""},
-		{"goes on after it has refused", "trap 'exit 3' TERM; echo refusal; WAIT", scriptedTool{}, long,
+		{"goes on after it has refused", "trap 'exit 3' TERM; echo refusal; WAIT", scriptedTool{},
+			long,
 			stateRefused, reason.RefusedUnknown, Status{Exit: 3}, ""},
-		{"says more after it has refused", "trap 'echo content; echo late; exit 3' TERM; echo refusal; echo err >&2; WAIT",
+		{"says more after it has refused",
+			"trap 'echo content; echo late; exit 3' TERM; echo refusal; echo err >&2; WAIT",
 			scriptedTool{}, long, stateRefused, reason.RefusedUnknown, Status{Exit: 3}, ""},
 		{"another id", "trap 'exit 3' TERM; echo other-id; WAIT", scriptedTool{}, long,
 			stateRefused, reason.RefusedOtherID, Status{Exit: 3}, ""},
-		{"refuses after a tool has run", "echo tool; echo refusal; echo more; exit 1", scriptedTool{}, long,
+		{"refuses after a tool has run", "echo tool; echo refusal; echo more; exit 1",
+			scriptedTool{}, long,
 			stateDelivered, "", Status{Exit: 1}, "tool\nrefusal\nmore\n"},
-		{"refuses after it was shown", "echo content; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; echo more; exit 1", scriptedTool{}, long,
+		{"refuses after it was shown",
+			"echo content; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; echo more; exit 1",
+			scriptedTool{}, long,
 			stateDelivered, "", Status{Exit: 1}, "content\nrefusal\nmore\n"},
-		{"says nothing for long", `echo word; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; echo more`, scriptedTool{}, 50 * time.Millisecond,
+		{"says nothing for long",
+			`echo word; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; echo more`,
+			scriptedTool{}, 50 * time.Millisecond,
 			stateDelivered, "", Status{}, "word\nrefusal\nmore\n"},
-		{"refused by its exit code", "echo word; exit 1", scriptedTool{refused: reason.RefusedSilent}, long,
+		{"refused by its exit code", "echo word; exit 1",
+			scriptedTool{refused: reason.RefusedSilent}, long,
 			stateRefused, reason.RefusedSilent, Status{Exit: 1}, ""},
-		{"ends well, then refuses", "echo final; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; exit 1", scriptedTool{}, long,
+		{"ends well, then refuses",
+			"echo final; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; exit 1",
+			scriptedTool{}, long,
 			stateDelivered, "", Status{Exit: 1}, "final\nrefusal\n"},
-		{"fails, then refuses", "trap '' TERM; echo failed; sleep 0.1; echo refusal; exit 1", scriptedTool{}, long,
+		{"fails, then refuses", "trap '' TERM; echo failed; sleep 0.1; echo refusal; exit 1",
+			scriptedTool{}, long,
 			stateRefused, reason.RefusedUnknown, Status{Exit: 1}, ""},
-		{"is shown in another way", "echo loud word; echo content", scriptedTool{}, long, stateDelivered, "", Status{}, "WORD\ncontent\n"},
-		{"keeps something for a good end", "echo content; echo unshown rest", scriptedTool{}, long, stateDelivered, "", Status{}, "content\nunshown rest\nrest\n"},
-		{"keeps something for a good end, and fails", "echo content; echo unshown rest; exit 1", scriptedTool{}, long,
+		{"is shown in another way", "echo loud word; echo content", scriptedTool{}, long,
+			stateDelivered, "", Status{}, "WORD\ncontent\n"},
+		{"keeps something for a good end", "echo content; echo unshown rest", scriptedTool{}, long,
+			stateDelivered, "", Status{}, "content\nunshown rest\nrest\n"},
+		{"keeps something for a good end, and fails", "echo content; echo unshown rest; exit 1",
+			scriptedTool{}, long,
 			stateDelivered, "", Status{Exit: 1}, "content\nunshown rest\n"},
-		{"keeps something for a good end, and is asked to end", "trap : HUP; echo content; echo unshown rest; echo signal 1; sleep 0.1; exit 0", scriptedTool{}, long,
+		{"keeps something for a good end, and is asked to end",
+			"trap : HUP; echo content; echo unshown rest; echo signal 1; sleep 0.1; exit 0",
+			scriptedTool{}, long,
 			stateDelivered, "", Status{}, "content\nunshown rest\nsignal 1\n"},
-		{"ended, whatever its exit code", "echo failed; exit 1", scriptedTool{refused: reason.RefusedSilent}, long,
+		{"ended, whatever its exit code", "echo failed; exit 1",
+			scriptedTool{refused: reason.RefusedSilent}, long,
 			stateDelivered, "", Status{Exit: 1}, "failed\n"},
-		{"killed without a word", "kill -KILL $$", scriptedTool{refused: reason.RefusedSilent}, long,
+		{"killed without a word", "kill -KILL $$", scriptedTool{refused: reason.RefusedSilent},
+			long,
 			stateDelivered, "", Status{Signal: syscall.SIGKILL}, ""},
 		{"killed as it refuses", "kill -KILL $$", scriptedTool{refused: reason.RefusedBusy}, long,
 			stateRefused, reason.RefusedBusy, Status{Signal: syscall.SIGKILL}, ""},
-		{"asked to end, then refuses", "trap : TERM HUP; echo signal 1; sleep 0.1; echo signal 15; sleep 0.1; echo refusal; exit 4", scriptedTool{}, long,
+		{"asked to end, then refuses",
+			"trap : TERM HUP; echo signal 1; sleep 0.1; echo signal 15; sleep 0.1; echo refusal; " +
+				"exit 4", scriptedTool{}, long,
 			stateRefused, reason.RefusedUnknown, Status{Signal: syscall.SIGHUP}, ""},
-		{"told of another thing, then refuses", "trap : USR1 TERM; echo signal 10; sleep 0.1; echo refusal; exit 4", scriptedTool{}, long,
+		{"told of another thing, then refuses",
+			"trap : USR1 TERM; echo signal 10; sleep 0.1; echo refusal; exit 4", scriptedTool{},
+			long,
 			stateRefused, reason.RefusedUnknown, Status{Exit: 4}, ""},
-		{"held to the end", "echo content; echo final", scriptedTool{stream: &scriptedStream{holds: true, last: "end\n"}}, long,
+		{"held to the end", "echo content; echo final",
+			scriptedTool{stream: &scriptedStream{holds: true, last: "end\n"}}, long,
 			stateDelivered, "", Status{}, "content\nfinal\nend\n"},
-		{"what the stream shows of a run cut short", "echo content; exit 1", scriptedTool{stream: &scriptedStream{holds: true, last: "end\n"}}, long,
+		{"what the stream shows of a run cut short", "echo content; exit 1",
+			scriptedTool{stream: &scriptedStream{holds: true, last: "end\n"}}, long,
 			stateDelivered, "", Status{Exit: 1}, "content\nend\n"},
-		{"breaks us down", "echo content; echo panic; echo more", scriptedTool{stream: &scriptedStream{last: "panic"}}, long,
+		{"breaks us down", "echo content; echo panic; echo more",
+			scriptedTool{stream: &scriptedStream{last: "panic"}}, long,
 			stateDelivered, "", Status{}, "content\npanic\nmore\n"},
 	}
 	for _, test := range tests {
@@ -232,12 +266,17 @@ func TestRunStates(t *testing.T) {
 				test.tool.stream = &scriptedStream{}
 			}
 			out := outputFile(t)
-			script := strings.ReplaceAll(test.script, "WAIT", "i=0; while [ $i -lt 250 ]; do sleep 0.02; i=$((i+1)); done")
-			a, st := perform(t, test.tool, rewrite.Plan{Resume: "x", Whole: true}, script, test.timeout, out)
+			script := strings.ReplaceAll(test.script, "WAIT",
+				"i=0; while [ $i -lt 250 ]; do sleep 0.02; i=$((i+1)); done")
+			a, st := perform(t, test.tool, rewrite.Plan{Resume: "x", Whole: true}, script,
+				test.timeout, out)
 			shown := contents(t, out)
-			if a.state != test.state || a.Refusal != test.refusal || st != test.status || shown != test.shown {
-				t.Errorf("state %d, refusal %q, %+v, shown %q; want state %d, refusal %q, %+v, shown %q",
-					a.state, a.Refusal, st, shown, test.state, test.refusal, test.status, test.shown)
+			if a.state != test.state || a.Refusal != test.refusal || st != test.status ||
+				shown != test.shown {
+				t.Errorf("state %d, refusal %q, %+v, shown %q; want state %d, refusal %q, %+v, "+
+					"shown %q",
+					a.state, a.Refusal, st, shown, test.state, test.refusal, test.status,
+					test.shown)
 			}
 		})
 	}
@@ -252,22 +291,31 @@ func TestAResumeProvesItself(t *testing.T) {
 		seen    rewrite.StreamState
 		refusal reason.Code
 	}{
-		{"echo content", rewrite.Usage{Known: true, CacheRead: 99}, rewrite.StreamState{}, reason.Forgotten},
-		{"echo content", rewrite.Usage{Known: true, Input: 1, CacheRead: 90, CacheWrite: 9}, rewrite.StreamState{}, ""},
+		{"echo content", rewrite.Usage{Known: true, CacheRead: 99},
+			rewrite.StreamState{}, reason.Forgotten},
+		{"echo content", rewrite.Usage{Known: true, Input: 1, CacheRead: 90, CacheWrite: 9},
+			rewrite.StreamState{}, ""},
 		{"echo content", rewrite.Usage{}, rewrite.StreamState{}, ""},
 		{"echo content", rewrite.Usage{Known: true}, rewrite.StreamState{}, ""},
-		{"echo content", rewrite.Usage{Known: true, Input: 1}, rewrite.StreamState{Compacted: true}, ""},
+		{"echo content", rewrite.Usage{Known: true, Input: 1},
+			rewrite.StreamState{Compacted: true}, ""},
 	} {
 		out := outputFile(t)
 		test.seen.First = test.first
-		a, _ := perform(t, scriptedTool{stream: &scriptedStream{followerStream: followerStream{seen: test.seen}}}, rewrite.Plan{Resume: "x", Least: 100}, test.script, time.Minute, out)
-		if shown := contents(t, out); a.Refusal != test.refusal || (shown == "") != (test.refusal != "") {
-			t.Errorf("%+v: refusal %q, shown %q; want %q", test.first, a.Refusal, shown, test.refusal)
+		a,
+			_ := perform(t,
+			scriptedTool{stream: &scriptedStream{followerStream: followerStream{seen: test.seen}}},
+			rewrite.Plan{Resume: "x", Least: 100}, test.script, time.Minute, out)
+		if shown := contents(t, out); a.Refusal != test.refusal ||
+			(shown == "") != (test.refusal != "") {
+			t.Errorf("%+v: refusal %q, shown %q; want %q", test.first, a.Refusal, shown,
+				test.refusal)
 		}
 	}
 }
 
-// A run that fails before it has accepted the shim's options is not shown, unless it was asked to end or its time is up.
+// A run that fails before it has accepted the shim's options is not shown, unless it was asked to
+// end or its time is up.
 func TestATrial(t *testing.T) {
 	defer func(was time.Duration) { trialLimit = was }(trialLimit)
 	for _, test := range []struct {
@@ -282,7 +330,8 @@ func TestATrial(t *testing.T) {
 		{"echo word; exit 1", time.Minute, ""},
 		{"printf x; exit 1", time.Minute, ""},
 		{"kill -KILL $$", time.Minute, ""},
-		{"trap 'exit 3' TERM; until [ -s none ]; do sleep 0.02; done", time.Minute, ""}, // it is told to end
+		// it is told to end
+		{"trap 'exit 3' TERM; until [ -s none ]; do sleep 0.02; done", time.Minute, ""},
 	} {
 		trialLimit = test.limit
 		out, errs := outputFile(t), outputFile(t)
@@ -290,13 +339,16 @@ func TestATrial(t *testing.T) {
 		if strings.Contains(test.script, "TERM") {
 			stream.signals.add(syscall.SIGTERM)
 		}
-		a, _ := performFor(t, scriptedTool{stream: stream}, rewrite.Plan{Trial: true, Whole: true}, test.script, time.Minute, [3]*os.File{devNull(t), out, errs})
+		a, _ := performFor(t, scriptedTool{stream: stream}, rewrite.Plan{Trial: true, Whole: true},
+			test.script, time.Minute, [3]*os.File{devNull(t), out, errs})
 		shown := ""
 		if strings.Contains(test.script, "bad") && test.refusal == "" {
 			shown = "bad\n"
 		}
-		if got := contents(t, errs); a.Refusal != test.refusal || a.Refused() != (test.refusal != "") || got != shown {
-			t.Errorf("%s: refusal %q, shown %q; want %q, %q", test.script, a.Refusal, got, test.refusal, shown)
+		if got := contents(t, errs); a.Refusal != test.refusal ||
+			a.Refused() != (test.refusal != "") || got != shown {
+			t.Errorf("%s: refusal %q, shown %q; want %q, %q", test.script, a.Refusal, got,
+				test.refusal, shown)
 		}
 	}
 }
@@ -316,14 +368,18 @@ func TestNoAnswerToADelta(t *testing.T) {
 		{"exit 1", reason.NoAnswer, scriptedStream{}},
 		{"echo content; echo final", "", scriptedStream{}},
 		{"echo tool; exit 1", "", scriptedStream{}},
-		{"echo failed; exit 1", "", scriptedStream{followerStream: followerStream{seen: rewrite.StreamState{Outside: reason.RateLimited}}}},
+		{"echo failed; exit 1", "",
+			scriptedStream{followerStream: followerStream{seen: rewrite.StreamState{Outside: reason.RateLimited}}}},
 		{"kill -TERM $$", "", scriptedStream{}},
 		{"trap : TERM; echo signal 15; sleep 0.1; exit 0", "", scriptedStream{}},
 	} {
 		out := outputFile(t)
-		a, _ := perform(t, scriptedTool{stream: &test.stream}, rewrite.Plan{Resume: "x"}, test.script, gate, out)
-		if a.Refusal != test.refusal || a.Refused() != (test.refusal != "") || a.Refused() && contents(t, out) != "" {
-			t.Errorf("%s: refusal %q, shown %q; want %q", test.script, a.Refusal, contents(t, out), test.refusal)
+		a, _ := perform(t, scriptedTool{stream: &test.stream}, rewrite.Plan{Resume: "x"},
+			test.script, gate, out)
+		if a.Refusal != test.refusal || a.Refused() != (test.refusal != "") ||
+			a.Refused() && contents(t, out) != "" {
+			t.Errorf("%s: refusal %q, shown %q; want %q", test.script, a.Refusal, contents(t, out),
+				test.refusal)
 		}
 	}
 }
@@ -337,7 +393,8 @@ func TestOneWriterKeepsTheOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	perform(t, tool, rewrite.Plan{}, "echo one; until [ -s $OUT ]; do sleep 0.02; done; echo two", time.Minute, again)
+	perform(t, tool, rewrite.Plan{}, "echo one; until [ -s $OUT ]; do sleep 0.02; done; echo two",
+		time.Minute, again)
 	if got := contents(t, out); got != "aside\none\naside\ntwo\n" {
 		t.Errorf("shown %q", got)
 	}
@@ -346,10 +403,13 @@ func TestOneWriterKeepsTheOrder(t *testing.T) {
 // The gate opens after a while for a run that is held, and for no other.
 func TestRelease(t *testing.T) {
 	for state, want := range map[runState]runState{
-		stateHolding: stateShowing, stateShowing: stateShowing, stateRefusing: stateRefusing, stateDelivering: stateDelivering,
+		stateHolding: stateShowing, stateShowing: stateShowing, stateRefusing: stateRefusing,
+		stateDelivering: stateDelivering,
 	} {
 		w := newWriter()
-		a := &Attempt{Options: Options{Stream: &scriptedStream{}}, state: state, outputs: outputs{stdout: newSink(devNull(t), w, true), stderr: newSink(devNull(t), w, true)}}
+		a := &Attempt{Options: Options{Stream: &scriptedStream{}}, state: state,
+			outputs: outputs{stdout: newSink(devNull(t), w, true),
+				stderr: newSink(devNull(t), w, true)}}
 		if a.release(); a.state != want {
 			t.Errorf("state %d becomes %d, want %d", state, a.state, want)
 		}
@@ -383,7 +443,8 @@ func TestASignalAsTheToolEnds(t *testing.T) {
 	a := &Attempt{Options: Options{Signals: childrensInbox(t)}, events: newEvents()}
 	a.reading = 1
 	var err error
-	if a.process, err = start("/bin/sh", []string{"sh", "-c", "exit 5"}, nil, [3]*os.File{devNull(t), devNull(t), devNull(t)}, false); err != nil {
+	if a.process, err = start("/bin/sh", []string{"sh", "-c", "exit 5"}, nil,
+		[3]*os.File{devNull(t), devNull(t), devNull(t)}, false); err != nil {
 		t.Fatal(err)
 	}
 	defer a.process.witness.Close()
@@ -392,7 +453,8 @@ func TestASignalAsTheToolEnds(t *testing.T) {
 		<-a.Signals.children
 		a.checkTool()
 	}
-	if a.Stopped != syscall.SIGTERM || a.late != syscall.SIGTERM || a.Signals.next() != nil || *a.ended != (Status{Exit: 5}) {
+	if a.Stopped != syscall.SIGTERM || a.late != syscall.SIGTERM || a.Signals.next() != nil ||
+		*a.ended != (Status{Exit: 5}) {
 		t.Errorf("stopped by %v, ended with %+v", a.Stopped, *a.ended)
 	}
 	a.state = stateRefused
@@ -401,8 +463,9 @@ func TestASignalAsTheToolEnds(t *testing.T) {
 	}
 }
 
-// A caller that takes none of its output is waited for without end, unless a terminating signal came that the tool
-// has not answered with success; then for some beats. It never sees exit code 0 if it has lost output.
+// A caller that takes none of its output is waited for without end, unless a terminating signal
+// came that the tool has not answered with success; then for some beats. It never sees exit code 0
+// if it has lost output.
 func TestACallerThatTakesNothing(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -411,11 +474,15 @@ func TestACallerThatTakesNothing(t *testing.T) {
 		later  syscall.Signal // sent when the tool has ended, 0 for none
 		status Status
 	}{
-		{"asked before, ended of it", `trap 'asked=1' HUP; echo signal 1; LONG; until [ "$asked" ]; do sleep 0.02; done; exit 7`, 0, Status{Exit: 7}},
-		{"asked before, died of it", `LONG; echo signal 15; exec sleep 20`, 0, Status{Signal: syscall.SIGTERM}},
-		{"asked again after a success", `trap 'asked=1' HUP; echo signal 1; echo final; LONG; until [ "$asked" ]; do sleep 0.02; done`, syscall.SIGTERM, Status{Signal: syscall.SIGTERM}},
+		{"asked before, ended of it",
+			`trap 'asked=1' HUP; echo signal 1; LONG; until [ "$asked" ]; do sleep 0.02; done; exit 7`, 0, Status{Exit: 7}},
+		{"asked before, died of it", `LONG; echo signal 15; exec sleep 20`, 0,
+			Status{Signal: syscall.SIGTERM}},
+		{"asked again after a success",
+			`trap 'asked=1' HUP; echo signal 1; echo final; LONG; until [ "$asked" ]; do sleep 0.02; done`, syscall.SIGTERM, Status{Signal: syscall.SIGTERM}},
 		{"asked after", `LONG; exit 3`, syscall.SIGINT, Status{Signal: syscall.SIGINT}},
-		{"a resume that showed nothing, asked after", `LONG; exit 3`, syscall.SIGINT, Status{Signal: syscall.SIGINT}},
+		{"a resume that showed nothing, asked after", `LONG; exit 3`, syscall.SIGINT,
+			Status{Signal: syscall.SIGINT}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -435,13 +502,16 @@ func TestACallerThatTakesNothing(t *testing.T) {
 			began := time.Now()
 			// Somewhat more than the caller's pipe holds: output after it is still read, however
 			// small the pieces are.
-			script := strings.ReplaceAll(test.script, "LONG", "head -c 66000 /dev/zero | tr '\\0' '\n'")
+			script := strings.ReplaceAll(test.script, "LONG",
+				"head -c 66000 /dev/zero | tr '\\0' '\n'")
 			plan := rewrite.Plan{}
 			if strings.HasPrefix(test.name, "a resume") {
 				plan.Resume, plan.Whole = "x", true
 			}
-			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: in}}, plan, script, time.Minute, w)
-			if took, died := time.Since(began), a.died(); a.state != stateAbandoned || st != test.status || !died && took < (idleBeats-1)*beat {
+			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: in}}, plan, script,
+				time.Minute, w)
+			if took, died := time.Since(began), a.died(); a.state != stateAbandoned ||
+				st != test.status || !died && took < (idleBeats-1)*beat {
 				t.Errorf("state %d, %+v after %v", a.state, st, took)
 			}
 			r.Close() // the writer can end
@@ -449,8 +519,8 @@ func TestACallerThatTakesNothing(t *testing.T) {
 	}
 }
 
-// A caller that has sent a signal and begins to read late, or reads slowly, gets everything and the tool's own status,
-// however long it takes.
+// A caller that has sent a signal and begins to read late, or reads slowly, gets everything and the
+// tool's own status, however long it takes.
 func TestACallerThatTakesItsTime(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -490,18 +560,21 @@ func TestACallerThatTakesItsTime(t *testing.T) {
 				}
 				got <- total
 			}()
-			script := fmt.Sprintf("trap 'asked=1' TERM; echo signal 15; until [ \"$asked\" ]; do sleep 0.02; done; head -c %d /dev/zero | tr '\\0' '\n'; %s", size, test.script)
-			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)}}, rewrite.Plan{}, script, time.Minute, w)
+			script := fmt.Sprintf("trap 'asked=1' TERM; echo signal 15; until [ \"$asked\" ]; do "+
+				"sleep 0.02; done; head -c %d /dev/zero | tr '\\0' '\n'; %s", size, test.script)
+			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)}},
+				rewrite.Plan{}, script, time.Minute, w)
 			w.Close()
-			if total := <-got; st != test.status || a.state != stateDelivered || total != size+len("signal 15\n") {
+			if total := <-got; st != test.status || a.state != stateDelivered ||
+				total != size+len("signal 15\n") {
 				t.Errorf("%d bytes of %d, %+v, state %d", total, size, st, a.state)
 			}
 		})
 	}
 }
 
-// A beat without progress counts only if there is something to take, and idle beats end only the delivery of a run that
-// has ended.
+// A beat without progress counts only if there is something to take, and idle beats end only the
+// delivery of a run that has ended.
 func TestBeats(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -526,11 +599,14 @@ func TestBeats(t *testing.T) {
 		w.waiting.Store(test.waiting)
 		w.taken.Store(test.taken - 2)
 		other.taken.Store(2)
-		a := &Attempt{Options: Options{Stream: stream}, ended: test.ended, late: test.late, outputs: outputs{idle: test.idle, taken: 5}}
+		a := &Attempt{Options: Options{Stream: stream}, ended: test.ended, late: test.late,
+			outputs: outputs{idle: test.idle, taken: 5}}
 		a.writers = []*writer{w, other}
 		a.checkCaller()
-		if a.idle != test.want || a.over() != test.over || a.taken != test.taken || (stream.ahead != "") != test.over || a.beats == nil {
-			t.Errorf("%s: idle %d, over %v, stream ended: %v", test.name, a.idle, a.over(), stream.ahead != "")
+		if a.idle != test.want || a.over() != test.over || a.taken != test.taken ||
+			(stream.ahead != "") != test.over || a.beats == nil {
+			t.Errorf("%s: idle %d, over %v, stream ended: %v", test.name, a.idle, a.over(),
+				stream.ahead != "")
 		}
 	}
 }
@@ -548,14 +624,26 @@ func TestTheGateTimeout(t *testing.T) {
 		refusal reason.Code
 		shown   string
 	}{
-		{"silent, then refuses", "sleep 0.4; echo refusal; exit 1", false, stateRefused, reason.RefusedUnknown, ""},
-		{"silent, then refuses with its exit code", "sleep 0.4; echo no session >&2; exit 1", false, stateRefused, reason.RefusedUnknown, ""},
-		{"silent, then speaks and refuses at once", "sleep 0.4; printf 'word\nrefusal\n'; exit 1", false, stateRefused, reason.RefusedUnknown, ""},
-		{"silent, then speaks", `sleep 0.4; echo word; until [ -s $OUT ]; do sleep 0.02; done; echo more`, false, stateDelivered, "", "word\nmore\n"},
-		{"warns, and then refuses", `echo warning >&2; until [ -s $OUT ]; do sleep 0.02; done; echo refusal`, false, stateDelivered, "", "warning\nrefusal\n"},
-		{"prints at its end, warns, and then refuses", `echo warning >&2; sleep 0.4; echo refusal; exit 1`, true, stateRefused, reason.RefusedUnknown, ""},
-		{"prints at its end", `echo word; sleep 0.4; [ -s $OUT ] || echo late`, true, stateDelivered, "", "word\nlate\n"},
-		{"prints at its end, content", `echo content; until [ -s $OUT ]; do sleep 0.02; done; echo more`, true, stateDelivered, "", "content\nmore\n"},
+		{"silent, then refuses", "sleep 0.4; echo refusal; exit 1", false, stateRefused,
+			reason.RefusedUnknown, ""},
+		{"silent, then refuses with its exit code", "sleep 0.4; echo no session >&2; exit 1", false,
+			stateRefused, reason.RefusedUnknown, ""},
+		{"silent, then speaks and refuses at once", "sleep 0.4; printf 'word\nrefusal\n'; exit 1",
+			false, stateRefused, reason.RefusedUnknown, ""},
+		{"silent, then speaks",
+			`sleep 0.4; echo word; until [ -s $OUT ]; do sleep 0.02; done; echo more`, false,
+			stateDelivered, "", "word\nmore\n"},
+		{"warns, and then refuses",
+			`echo warning >&2; until [ -s $OUT ]; do sleep 0.02; done; echo refusal`, false,
+			stateDelivered, "", "warning\nrefusal\n"},
+		{"prints at its end, warns, and then refuses",
+			`echo warning >&2; sleep 0.4; echo refusal; exit 1`, true, stateRefused,
+			reason.RefusedUnknown, ""},
+		{"prints at its end", `echo word; sleep 0.4; [ -s $OUT ] || echo late`, true,
+			stateDelivered, "", "word\nlate\n"},
+		{"prints at its end, content",
+			`echo content; until [ -s $OUT ]; do sleep 0.02; done; echo more`, true, stateDelivered,
+			"", "content\nmore\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -564,9 +652,12 @@ func TestTheGateTimeout(t *testing.T) {
 			if test.state == stateRefused {
 				tool.refused = test.refusal
 			}
-			a, _ := perform(t, tool, rewrite.Plan{Resume: "x", Whole: true}, test.script, timeout, out)
-			if shown := contents(t, out); a.state != test.state || a.Refusal != test.refusal || shown != test.shown {
-				t.Errorf("state %d, refusal %q, shown %q; want state %d, refusal %q, shown %q", a.state, a.Refusal, shown, test.state, test.refusal, test.shown)
+			a, _ := perform(t, tool, rewrite.Plan{Resume: "x", Whole: true}, test.script, timeout,
+				out)
+			if shown := contents(t, out); a.state != test.state || a.Refusal != test.refusal ||
+				shown != test.shown {
+				t.Errorf("state %d, refusal %q, shown %q; want state %d, refusal %q, shown %q",
+					a.state, a.Refusal, shown, test.state, test.refusal, test.shown)
 			}
 		})
 	}
@@ -591,13 +682,16 @@ func TestTheGateWaitsForStdin(t *testing.T) {
 	time.AfterFunc(500*time.Millisecond, func() { _, _ = w.WriteString("late") })
 	out := outputFile(t)
 	tool := scriptedTool{stream: &scriptedStream{}}
-	a := &Attempt{Options: Options{Plan: rewrite.Plan{Resume: "x"}, Tool: tool, Stream: tool.stream, Input: Input{relay: relay}, Signals: childrensInbox(t), Fault: func(string, error) {}}}
+	a := &Attempt{Options: Options{Plan: rewrite.Plan{Resume: "x"}, Tool: tool, Stream: tool.stream,
+		Input: Input{relay: relay}, Signals: childrensInbox(t), Fault: func(string, error) {}}}
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\necho waiting; exec cat")
-	if _, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{stdin, out, out}, 50*time.Millisecond); err != nil {
+	if _, err := a.Run(path, []string{"tool"}, os.Environ(),
+		[3]*os.File{stdin, out, out}, 50*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	a.process.witness.Close()
-	if shown := contents(t, out); a.state != stateRefused || a.Refusal != reason.LateStdin || string(a.LateStdin) != "late" || shown != "" {
+	if shown := contents(t, out); a.state != stateRefused || a.Refusal != reason.LateStdin ||
+		string(a.LateStdin) != "late" || shown != "" {
 		t.Errorf("state %d, refusal %q, late %q, shown %q", a.state, a.Refusal, a.LateStdin, shown)
 	}
 }
@@ -611,12 +705,17 @@ func TestLimitHolding(t *testing.T) {
 		relay, scout bool
 		want         bool
 	}{
-		{name: "nothing is held"}, {name: "stdout", held: "word", want: true}, {name: "stderr", aside: "word", want: true},
-		{name: "at the end", held: "word", aside: "word", atEnd: true}, {name: "for stdin", held: "word", relay: true},
-		{name: "no longer for stdin", held: "word", relay: true, named: true, want: true}, {name: "for the first message", aside: "word", scout: true},
+		{name: "nothing is held"}, {name: "stdout", held: "word", want: true},
+		{name: "stderr", aside: "word", want: true},
+		{name: "at the end", held: "word", aside: "word", atEnd: true},
+		{name: "for stdin", held: "word", relay: true},
+		{name: "no longer for stdin", held: "word", relay: true, named: true, want: true},
+		{name: "for the first message", aside: "word", scout: true},
 	} {
 		stream := &scriptedStream{atEnd: test.atEnd}
-		a := &Attempt{Options: Options{Stream: stream, gateTimeout: time.Minute}, outputs: outputs{stdout: newSink(devNull(t), newWriter(), true), stderr: newSink(devNull(t), newWriter(), true)}}
+		a := &Attempt{Options: Options{Stream: stream, gateTimeout: time.Minute},
+			outputs: outputs{stdout: newSink(devNull(t), newWriter(), true),
+				stderr: newSink(devNull(t), newWriter(), true)}}
 		a.stdout.write([]byte(test.held), nil)
 		a.stderr.write([]byte(test.aside), nil)
 		if test.named {
@@ -659,8 +758,11 @@ func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 		shown  Status
 	}{
 		{"full", "echo word", full, true, true, Status{}, Status{Exit: 101}},
-		{"full, and the tool failed", "echo word; exit 3", full, true, true, Status{Exit: 3}, Status{Exit: 3}},
-		{"full, and the tool learns of it", "trap '' PIPE; echo word; while echo more; do sleep 0.02; done 2>/dev/null; exit 9", full, false, true, Status{Exit: 9}, Status{Exit: 9}},
+		{"full, and the tool failed", "echo word; exit 3", full, true, true,
+			Status{Exit: 3}, Status{Exit: 3}},
+		{"full, and the tool learns of it",
+			"trap '' PIPE; echo word; while echo more; do sleep 0.02; done 2>/dev/null; exit 9",
+			full, false, true, Status{Exit: 9}, Status{Exit: 9}},
 		{"no reader", "echo word", closed, true, false, Status{}, Status{}},
 		{"nothing to write", "exit 0", full, true, false, Status{}, Status{}},
 	} {
@@ -673,8 +775,11 @@ func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 				if test.shown.Exit == 101 && plan.CannotWrite != 0 { // the version's own exit code
 					test.shown.Exit = plan.CannotWrite
 				}
-				a, st := performFor(t, scriptedTool{stream: &scriptedStream{holds: test.holds}}, plan, test.script, time.Minute, [3]*os.File{devNull(t), test.out, outputFile(t)})
-				if (a.stdout.failed != nil) != test.failed || st != test.ended || a.Shown(st) != test.shown {
+				a, st := performFor(t, scriptedTool{stream: &scriptedStream{holds: test.holds}},
+					plan, test.script, time.Minute,
+					[3]*os.File{devNull(t), test.out, outputFile(t)})
+				if (a.stdout.failed != nil) != test.failed || st != test.ended ||
+					a.Shown(st) != test.shown {
 					t.Errorf("failed: %v, %+v, shown %+v", a.stdout.failed, st, a.Shown(st))
 				}
 			}
@@ -693,7 +798,8 @@ func TestReadersWait(t *testing.T) {
 		_, _ = w.Write(make([]byte, 4<<20))
 		w.Close()
 	}()
-	tp, pieces, stop := newTap(link{ours: r}, nil), make(chan piece, buffersPerStream+1), make(chan struct{})
+	tp, pieces, stop := newTap(link{ours: r}, nil), make(chan piece, buffersPerStream+1),
+		make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
 		tp.read(pieces, stop)
@@ -717,22 +823,28 @@ func TestReadersWait(t *testing.T) {
 }
 
 func TestSweepLooksLessAndLess(t *testing.T) {
-	for since, want := range map[time.Duration]time.Duration{0: sweepOften, 5 * time.Second: 100 * time.Millisecond, time.Hour: sweepSeldom} {
+	for since, want := range map[time.Duration]time.Duration{0: sweepOften,
+		5 * time.Second: 100 * time.Millisecond, time.Hour: sweepSeldom} {
 		if got := sweepPause(since); got != want {
 			t.Errorf("after %v: %v, want %v", since, got, want)
 		}
 	}
 }
 
-// Leftovers go while the tool runs, as soon as they are there, until it has named its session: then it writes none any more.
+// Leftovers go while the tool runs, as soon as they are there, until it has named its session: then
+// it writes none any more.
 func TestLeftoversGoWhileTheToolRuns(t *testing.T) {
 	left := filepath.Join(t.TempDir(), "left")
 	script := `sleep 0.1; : >` + left + `; i=0; while [ -e ` + left + ` ]; do sleep 0.02; i=$((i+1)); [ $i -lt 500 ] || exit 1; done
 echo id one; sleep 0.3; : >` + left + `; sleep 0.2; [ -e ` + left + ` ] || exit 2`
 	stream := &scriptedStream{signals: childrensInbox(t)}
-	a := &Attempt{Options: Options{Tool: scriptedTool{stream: stream}, Stream: stream, Signals: stream.signals, Fault: func(string, error) {}, Sweep: func() { _ = os.Remove(left) }}}
+	a := &Attempt{Options: Options{Tool: scriptedTool{stream: stream}, Stream: stream,
+		Signals: stream.signals, Fault: func(string, error) {}, Sweep: func() {
+			_ = os.Remove(left)
+		}}}
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
-	st, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), outputFile(t), outputFile(t)}, time.Minute)
+	st, err := a.Run(path, []string{"tool"}, os.Environ(),
+		[3]*os.File{devNull(t), outputFile(t), outputFile(t)}, time.Minute)
 	if err != nil || st != (Status{}) {
 		t.Errorf("%+v, %v", st, err)
 	}

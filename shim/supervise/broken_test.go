@@ -12,9 +12,12 @@ func (brokenStream) Line([]byte) []byte { panic("a bug of ours") }
 // Where it breaks down over the tool's output, that is shown as it is.
 func TestBreakingDownOverOutput(t *testing.T) {
 	var faults int
-	a := &Attempt{Options: Options{Stream: &brokenStream{}, Fault: func(string, error) { faults++ }}}
+	a := &Attempt{Options: Options{Stream: &brokenStream{}, Fault: func(string, error) {
+		faults++
+	}}}
 	lines := splitter{line: a.recoverLine(a.Stream.Line)}
-	if got := string(lines.feed([]byte("one\ntwo\n"))); got != "one\ntwo\n" || faults != 2 || !a.Broken {
+	if got := string(lines.feed([]byte("one\ntwo\n"))); got != "one\ntwo\n" || faults != 2 ||
+		!a.Broken {
 		t.Errorf("%q, %d faults, broken %v", got, faults, a.Broken)
 	}
 }

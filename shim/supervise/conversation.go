@@ -55,7 +55,8 @@ type request struct {
 
 // NewConversation returns the conversation that comes from a caller's stdin.
 func NewConversation(from *os.File) *Conversation {
-	return &Conversation{unframed: unframed{from: from}, first: -1, keeping: true, answered: map[string]bool{}}
+	return &Conversation{unframed: unframed{from: from}, first: -1, keeping: true,
+		answered: map[string]bool{}}
 }
 
 // Open reads up to the first message. It fails with a reason.Code if there is none, or none yet.
@@ -86,7 +87,8 @@ func (t *Conversation) Open() error {
 	return nil
 }
 
-// more reads once into data. That doubles for a long frame, to leave little garbage of growing sizes.
+// more reads once into data. That doubles for a long frame, to leave little garbage of growing
+// sizes.
 func (t *Conversation) more(fd int) error {
 	if cap(t.data)-len(t.data) < pieceSize {
 		t.data = append(make([]byte, 0, 2*max(len(t.data), pieceSize)), t.data...)
@@ -241,8 +243,8 @@ func (t *Conversation) answer(f rewrite.Frame) []byte {
 	return f.Line
 }
 
-// show handles a line of the tool that is no event. shown is passed to the caller, told is sent back
-// to the tool. The caller is neither asked nor answered twice.
+// show handles a line of the tool that is no event. shown is passed to the caller, told is sent
+// back to the tool. The caller is neither asked nor answered twice.
 func (t *Conversation) show(f rewrite.Frame) (shown, told []byte) {
 	switch f.Kind {
 	case rewrite.ResponseFrame:

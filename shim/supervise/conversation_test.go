@@ -61,7 +61,8 @@ func TestOpenConversation(t *testing.T) {
 			t.Errorf("%q, open %v: it takes %v", tt.text, tt.open, spent)
 		}
 		if err != tt.reason || c.Waits != tt.waits || len(c.frames) != tt.frames {
-			t.Errorf("%q, open %v: %v, waits %v, %d frames", tt.text, tt.open, err, c.Waits, len(c.frames))
+			t.Errorf("%q, open %v: %v, waits %v, %d frames", tt.text, tt.open, err, c.Waits,
+				len(c.frames))
 		}
 		if got := c.consumed(); got != tt.text {
 			t.Errorf("%q: kept %q", tt.text, got)
@@ -88,7 +89,8 @@ func TestLongOpening(t *testing.T) {
 	}
 }
 
-// Until a run has started, all that was read can be handed on, with the rest. A run that was only prepared takes nothing.
+// Until a run has started, all that was read can be handed on, with the rest. A run that was only
+// prepared takes nothing.
 func TestConversationIsHandedOn(t *testing.T) {
 	for _, open := range []bool{true, false} {
 		text := initFrame + userFrame + "{" // not a whole line
@@ -167,13 +169,15 @@ func TestAskedOnce(t *testing.T) {
 	}
 
 	c.run = 2
-	if shown, told := c.show(ask("b1", "s2")); shown != nil || string(told) != string(answer("b1").Line) {
+	if shown, told := c.show(ask("b1", "s2")); shown != nil ||
+		string(told) != string(answer("b1").Line) {
 		t.Errorf("shown %s, told %s", shown, told)
 	}
 	if shown, told := c.show(ask("b2", "s2")); shown != nil || told != nil {
 		t.Errorf("an answer that has not come: shown %s, told %s", shown, told)
 	}
-	if shown, _ := c.show(output(`{"type":"control_cancel_request","request_id":"b2"}`)); string(shown) != `{"type":"control_cancel_request","request_id":"a2"}` {
+	if shown,
+		_ := c.show(output(`{"type":"control_cancel_request","request_id":"b2"}`)); string(shown) != `{"type":"control_cancel_request","request_id":"a2"}` {
 		t.Errorf("cancelled: %s", shown)
 	}
 	if told := c.answer(answer("a2")); string(told) != string(answer("b2").Line) {
@@ -184,7 +188,8 @@ func TestAskedOnce(t *testing.T) {
 	}
 
 	c.run = 3
-	if shown, told := c.show(ask("c1", "s3")); shown != nil || string(told) != string(answer("c1").Line) {
+	if shown, told := c.show(ask("c1", "s3")); shown != nil ||
+		string(told) != string(answer("c1").Line) {
 		t.Errorf("the third run: shown %s, told %s", shown, told)
 	}
 }
@@ -213,13 +218,15 @@ func TestGivenAgain(t *testing.T) {
 		t.Errorf("frame %d is the first message", two.first)
 	}
 	c := NewConversation(nil)
-	for _, line := range []string{initFrame, `{"type":"control_response","response":{"request_id":"x"}}` + "\n", userFrame, userFrame} {
+	for _, line := range []string{initFrame,
+		`{"type":"control_response","response":{"request_id":"x"}}` + "\n", userFrame, userFrame} {
 		c.keep(sent(line))
 	}
 	if got := string(c.compose(rewrite.Plan{Whole: true})); got != initFrame+userFrame+userFrame {
 		t.Errorf("fresh: %s", got)
 	}
-	if got := string(c.compose(rewrite.Plan{Resume: "id", Prompt: "new"})); got != initFrame+strings.Replace(userFrame, "hi", "new", 1)+userFrame {
+	if got := string(c.compose(rewrite.Plan{Resume: "id",
+		Prompt: "new"})); got != initFrame+strings.Replace(userFrame, "hi", "new", 1)+userFrame {
 		t.Errorf("resumed: %s", got)
 	}
 	c.settle()
@@ -283,7 +290,8 @@ func TestLongFrameTakesLittleMemory(t *testing.T) {
 	const size = 32 << 20
 	r, w := pipeWith(t, "", true)
 	go func() {
-		_, _ = io.WriteString(w, strings.Replace(userFrame, "hi", strings.Repeat("x", size), 1)+userFrame)
+		_, _ = io.WriteString(w,
+			strings.Replace(userFrame, "hi", strings.Repeat("x", size), 1)+userFrame)
 		w.Close()
 	}()
 	c := NewConversation(r)
@@ -301,7 +309,8 @@ func TestLongFrameTakesLittleMemory(t *testing.T) {
 		}
 	}
 	runtime.ReadMemStats(&after)
-	if rest := len(userFrame) - len("hi"); len(got) != 2 || got[0] != rest+size || got[1] != len(userFrame) {
+	if rest := len(userFrame) - len("hi"); len(got) != 2 || got[0] != rest+size ||
+		got[1] != len(userFrame) {
 		t.Errorf("frames of %d bytes", got)
 	}
 	if taken := int(after.TotalAlloc - before.TotalAlloc); taken > 10*size {

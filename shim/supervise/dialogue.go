@@ -68,10 +68,11 @@ func (a *Attempt) converse() {
 	}
 }
 
-// frames returns the channel of the caller's frames. It is nil while the tool does not read the data it
-// was sent, or must not be sent more.
+// frames returns the channel of the caller's frames. It is nil while the tool does not read the
+// data it was sent, or must not be sent more.
 func (a *Attempt) frames() <-chan []byte {
-	if a.Input.Talk == nil || a.Input.Talk.closed || a.ended != nil || a.state == stateRefusing || a.Input.Talk.writer.size >= maxAhead {
+	if a.Input.Talk == nil || a.Input.Talk.closed || a.ended != nil || a.state == stateRefusing ||
+		a.Input.Talk.writer.size >= maxAhead {
 		return nil
 	}
 	return a.Input.Talk.Conversation.input
@@ -140,8 +141,8 @@ func (d *Dialogue) note(f rewrite.Frame) {
 	d.prompts = append(d.prompts, userMessage{text, time.Now()})
 }
 
-// takeLine renders a line of the tool. A frame that is no event is never held: the tool can wait for
-// the caller's answer.
+// takeLine renders a line of the tool. A frame that is no event is never held: the tool can wait
+// for the caller's answer.
 func (a *Attempt) takeLine(line []byte) []byte {
 	seen := a.Stream.Seen()
 	results := seen.Results
@@ -217,8 +218,8 @@ func (d *Dialogue) endTurn(seen rewrite.StreamState) {
 	d.prompts = nil
 }
 
-// checkOver reports the turns once they are over: nothing can be sent any more, and each message has
-// a separate result.
+// checkOver reports the turns once they are over: nothing can be sent any more, and each message
+// has a separate result.
 func (a *Attempt) checkOver() {
 	d := a.Input.Talk
 	if d.over || !d.closed || d.merged || d.Unlike || a.Broken || a.state != stateShowing {

@@ -46,7 +46,8 @@ func newTalk(t *testing.T, state runState) *talk {
 		state: state,
 	}
 	w := newWriter()
-	k.stdout, k.stderr = newSink(out, w, state == stateHolding), newSink(out, w, state == stateHolding)
+	k.stdout, k.stderr = newSink(out, w, state == stateHolding),
+		newSink(out, w, state == stateHolding)
 	t.Cleanup(func() { in.Close(nil); tools.Close() })
 	k.converse()
 	t.Cleanup(func() { // the reader ends before its file is closed
@@ -73,7 +74,8 @@ func (k *talk) sent(t *testing.T) string {
 	return string(got)
 }
 
-const modelFrame = `{"type":"control_request","request_id":"m","request":{"subtype":"set_model"}}` + "\n"
+const modelFrame = `{"type":"control_request","request_id":"m","request":{"subtype":"set_model"}}` +
+	"\n"
 
 // The turns of a conversation, by the messages and results in their order: m is a message, r a
 // result, c a request that changes the session, s a slash command, b a panic of ours, e the
@@ -124,7 +126,8 @@ func TestTurns(t *testing.T) {
 		for _, turn := range k.Input.Talk.Took(rewrite.StreamState{}, time.Now()) {
 			got += strconv.Itoa(len(turn.Prompts))
 		}
-		if early := len(k.early) == 1; got != test.turns || early != test.early || len(k.early) > 1 {
+		if early := len(k.early) == 1; got != test.turns || early != test.early ||
+			len(k.early) > 1 {
 			t.Errorf("%s: turns %s, recorded early %d times", test.events, got, len(k.early))
 		}
 	}
@@ -143,7 +146,8 @@ func TestTakeFrame(t *testing.T) {
 		t.Error("it is let out too early")
 	}
 	k.takeFrame([]byte(initFrame), true)
-	if k.state != stateShowing || k.Input.Talk.kept != 0 || k.Input.Talk.Conversation.frames != nil {
+	if k.state != stateShowing || k.Input.Talk.kept != 0 ||
+		k.Input.Talk.Conversation.frames != nil {
 		t.Errorf("state %d, %d bytes kept", k.state, k.Input.Talk.kept)
 	}
 	if got := k.sent(t); got != userFrame+modelFrame+initFrame {
@@ -177,8 +181,10 @@ func TestScoutDecides(t *testing.T) {
 		} else if k.overdue == nil || k.frames() != nil {
 			t.Error("a scout may take for ever to end, or is sent more")
 		}
-		if got := k.sent(t); asked != 1 || got != want || k.state != state || k.Input.Talk.Retired == stays {
-			t.Errorf("stays %v: asked %d times, state %d, the tool is sent %q", stays, asked, k.state, got)
+		if got := k.sent(t); asked != 1 || got != want || k.state != state ||
+			k.Input.Talk.Retired == stays {
+			t.Errorf("stays %v: asked %d times, state %d, the tool is sent %q", stays, asked,
+				k.state, got)
 		}
 	}
 }
@@ -190,8 +196,10 @@ func TestFramesTaken(t *testing.T) {
 		t.Error("nothing is taken")
 	}
 	for name, change := range map[string]func(*talk){
-		"closed": func(k *talk) { k.Input.Talk.closed = true }, "ended": func(k *talk) { k.ended = &Status{} },
-		"refusing": func(k *talk) { k.state = stateRefusing }, "full": func(k *talk) { k.Input.Talk.writer.size = maxAhead },
+		"closed":   func(k *talk) { k.Input.Talk.closed = true },
+		"ended":    func(k *talk) { k.ended = &Status{} },
+		"refusing": func(k *talk) { k.state = stateRefusing },
+		"full":     func(k *talk) { k.Input.Talk.writer.size = maxAhead },
 	} {
 		k := newTalk(t, stateShowing)
 		if change(k); k.frames() != nil {
@@ -208,7 +216,8 @@ func TestFramesTaken(t *testing.T) {
 // A tool's line: control frames pass the gate, events are held with the rest.
 func TestTakeLine(t *testing.T) {
 	const event, idle = "content of the model\n", `{"type":"keep_alive"}` + "\n"
-	const ask = `{"type":"control_request","request_id":"q","request":{"subtype":"can_use_tool"}}` + "\n"
+	const ask = `{"type":"control_request","request_id":"q","request":{"subtype":"can_use_tool"}}` +
+		"\n"
 	k := newTalk(t, stateHolding)
 	for _, line := range []string{idle, ask} {
 		if shown := k.takeLine([]byte(line)); shown != nil {
@@ -235,7 +244,8 @@ func TestTakeLine(t *testing.T) {
 	}
 }
 
-// A tool's request that an earlier run has made is answered with the caller's answer, and a result opens the gate.
+// A tool's request that an earlier run has made is answered with the caller's answer, and a result
+// opens the gate.
 func TestTakeLineOfAnotherRun(t *testing.T) {
 	const ask = `{"type":"control_request","request_id":"q1","request":{"subtype":"can_use_tool"}}` + "\n"
 	const answer = `{"type":"control_response","response":{"request_id":"q1"}}` + "\n"
@@ -244,7 +254,8 @@ func TestTakeLineOfAnotherRun(t *testing.T) {
 	k.Input.Talk.run = 2
 	k.takeFrame([]byte(answer), true)
 	k.takeLine([]byte(strings.Replace(ask, "q1", "q2", 1)))
-	if got := k.sent(t); len(k.Input.Talk.passing) > 0 || got != strings.Replace(answer, "q1", "q2", 1) {
+	if got := k.sent(t); len(k.Input.Talk.passing) > 0 ||
+		got != strings.Replace(answer, "q1", "q2", 1) {
 		t.Errorf("%q passes, the tool is sent %q", k.Input.Talk.passing, got)
 	}
 
@@ -274,12 +285,14 @@ func (s resultStream) Seen() *rewrite.StreamState { return s.seen }
 func TestTurnsThatAreCutOff(t *testing.T) {
 	k := newTalk(t, stateShowing)
 	k.takeFrame([]byte(userFrame), true)
-	if got := k.Input.Talk.Took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 1 || !got[0].Seen.Final {
+	if got := k.Input.Talk.Took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 1 ||
+		!got[0].Seen.Final {
 		t.Errorf("%+v", got)
 	}
 	k.Input.Talk.endTurn(rewrite.StreamState{Final: true})
 	k.takeFrame([]byte(userFrame), true)
-	if got := k.Input.Talk.Took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 2 || got[1].Seen.Final {
+	if got := k.Input.Talk.Took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 2 ||
+		got[1].Seen.Final {
 		t.Errorf("%+v", got)
 	}
 }
@@ -290,7 +303,8 @@ func TestOwnUsage(t *testing.T) {
 	}
 	given := []Turn{with(10), with(30), with(35)}
 	got := OwnUsage(given)
-	if got[0].Seen.Usage.Input != 10 || got[1].Seen.Usage.Input != 20 || got[2].Seen.Usage.Input != 5 || given[2].Seen.Usage.Input != 35 {
+	if got[0].Seen.Usage.Input != 10 || got[1].Seen.Usage.Input != 20 ||
+		got[2].Seen.Usage.Input != 5 || given[2].Seen.Usage.Input != 35 {
 		t.Errorf("%+v of %+v", got, given)
 	}
 }
@@ -300,7 +314,8 @@ func TestTurnBegan(t *testing.T) {
 	if got := (Turn{Ended: ended}).Began(); got != ended {
 		t.Error(got)
 	}
-	if got := (Turn{Ended: ended, Prompts: []userMessage{{"hi", sent}, {"ho", ended}}}).Began(); got != sent {
+	if got := (Turn{Ended: ended,
+		Prompts: []userMessage{{"hi", sent}, {"ho", ended}}}).Began(); got != sent {
 		t.Error(got)
 	}
 }

@@ -72,7 +72,8 @@ func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *Atte
 	out := outputFile(t)
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
 	tool := follower{stream: &followerStream{}}
-	a, st := play(t, tool, childrensInbox(t), plan, path, append(os.Environ(), "OUT="+out.Name()), [3]*os.File{devNull(t), out, out}, 10*time.Second)
+	a, st := play(t, tool, childrensInbox(t), plan, path, append(os.Environ(), "OUT="+out.Name()),
+		[3]*os.File{devNull(t), out, out}, 10*time.Second)
 	if st.Exit != 0 || st.Signal != 0 {
 		t.Errorf("ended with %+v", st)
 	}
@@ -86,7 +87,8 @@ func TestWhatIsPinnedAtTheStart(t *testing.T) {
 	for _, test := range []struct {
 		plan rewrite.Plan
 		want string
-	}{{rewrite.Plan{Resume: "one"}, "id one"}, {rewrite.Plan{Resume: "one", Copy: true}, ""}, {rewrite.Plan{}, ""}} {
+	}{{rewrite.Plan{Resume: "one"}, "id one"},
+		{rewrite.Plan{Resume: "one", Copy: true}, ""}, {rewrite.Plan{}, ""}} {
 		got := ""
 		out := outputFile(t)
 		a := &Attempt{
@@ -99,7 +101,8 @@ func TestWhatIsPinnedAtTheStart(t *testing.T) {
 				Fault:   func(string, error) {},
 			},
 		}
-		if _, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), out, out}, time.Minute); err != nil {
+		if _, err := a.Run(path, []string{"tool"}, os.Environ(),
+			[3]*os.File{devNull(t), out, out}, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		if got != test.want {
@@ -113,11 +116,12 @@ func TestFollowedFilesReachTheStream(t *testing.T) {
 	if err := os.WriteFile(dir+"/old.jsonl", []byte("old\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, _ := try(t, `echo new >>$1/old.jsonl; mkdir $1/d; printf last >$1/d/new.json; echo out`, rewrite.Plan{
-		Args: []string{dir},
-		Follow: []rewrite.Follow{
-			{Dir: dir, Name: "*.jsonl", Lines: true}, {Dir: dir, Name: "*.json"}},
-	})
+	got, _ := try(t, `echo new >>$1/old.jsonl; mkdir $1/d; printf last >$1/d/new.json; echo out`,
+		rewrite.Plan{
+			Args: []string{dir},
+			Follow: []rewrite.Follow{
+				{Dir: dir, Name: "*.jsonl", Lines: true}, {Dir: dir, Name: "*.json"}},
+		})
 	if !strings.HasPrefix(got, "out\n") || !strings.Contains(got, "old.jsonl: new\n") ||
 		!strings.Contains(got, "new.json: last") || strings.Contains(got, "old.jsonl: old") {
 		t.Errorf("shown %q", got)
@@ -130,9 +134,11 @@ func TestAFileOpensTheGate(t *testing.T) {
 	dir := t.TempDir()
 	got, a := try(t, `echo out; echo "go on" >$1/a.jsonl; i=0
 		until [ -s $OUT ] || [ $i -gt 200 ]; do sleep 0.02; i=$((i+1)); done; echo $i`, rewrite.Plan{
-		Args: []string{dir}, Resume: "x", Follow: []rewrite.Follow{{Dir: dir, Name: "*.jsonl", Lines: true}},
+		Args: []string{dir}, Resume: "x",
+		Follow: []rewrite.Follow{{Dir: dir, Name: "*.jsonl", Lines: true}},
 	})
-	if a.state != stateDelivered || !strings.HasPrefix(got, "out\n") || strings.Contains(got, "201") {
+	if a.state != stateDelivered || !strings.HasPrefix(got, "out\n") ||
+		strings.Contains(got, "201") {
 		t.Errorf("state %d, shown %q", a.state, got)
 	}
 }
@@ -140,12 +146,17 @@ func TestAFileOpensTheGate(t *testing.T) {
 func TestScratch(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	got, a := try(t, `echo "$2"; stat -c %a "$1"; printf made >"$1/x.json"; echo "${3#--dir=}" >"$1/y.json"`, rewrite.Plan{
-		Args:   []string{rewrite.Scratch, "say " + rewrite.Scratch, "--dir=" + rewrite.Scratch + "/sub"},
-		Follow: []rewrite.Follow{{Dir: rewrite.Scratch, Name: "*.json"}},
-	})
+	got,
+		a := try(t,
+		`echo "$2"; stat -c %a "$1"; printf made >"$1/x.json"; echo "${3#--dir=}" >"$1/y.json"`,
+		rewrite.Plan{
+			Args: []string{rewrite.Scratch, "say " + rewrite.Scratch, "--dir=" + rewrite.Scratch +
+				"/sub"},
+			Follow: []rewrite.Follow{{Dir: rewrite.Scratch, Name: "*.json"}},
+		})
 	dir := a.Plan.Args[0]
-	for _, want := range []string{"say " + rewrite.Scratch + "\n700\n", "x.json: made", "y.json: " + dir + "/sub\n"} {
+	for _, want := range []string{"say " + rewrite.Scratch + "\n700\n", "x.json: made", "y.json: " +
+		dir + "/sub\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("shown %q, want %q", got, want)
 		}
@@ -184,8 +195,10 @@ func TestToolRunsWithoutItsFilesFollowed(t *testing.T) {
 		},
 	}
 	out := outputFile(t)
-	st, err := a.Run("/bin/sh", []string{"sh", "-c", "echo out"}, os.Environ(), [3]*os.File{devNull(t), out, out}, time.Second)
-	if err != nil || st.Exit != 0 || contents(t, out) != "out\n" || !slices.Equal(faults, []string{"follow files"}) {
+	st, err := a.Run("/bin/sh", []string{"sh", "-c", "echo out"}, os.Environ(),
+		[3]*os.File{devNull(t), out, out}, time.Second)
+	if err != nil || st.Exit != 0 || contents(t, out) != "out\n" ||
+		!slices.Equal(faults, []string{"follow files"}) {
 		t.Errorf("%+v %v, faults %q, shown %q", st, err, faults, contents(t, out))
 	}
 }

@@ -6,8 +6,8 @@ import "os"
 // caller.
 const maxAhead = 256 << 10
 
-// A frameWriter writes whole frames to the tool's stdin. A separate goroutine writes the frames that the event
-// loop, which alone uses these fields, sends on next.
+// A frameWriter writes whole frames to the tool's stdin. A separate goroutine writes the frames
+// that the event loop, which alone uses these fields, sends on next.
 type frameWriter struct {
 	file    *os.File
 	next    chan []byte // nil once it is closed

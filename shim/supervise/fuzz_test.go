@@ -21,7 +21,8 @@ func FuzzSplitter(f *testing.F) {
 			if max > 0 && len(line) > int(max) {
 				t.Fatalf("%q is read, with a limit of %d", line, max)
 			}
-			if strings.Count(line, "\n") > 1 || strings.Contains(line, "\n") && !strings.HasSuffix(line, "\n") {
+			if strings.Count(line, "\n") > 1 ||
+				strings.Contains(line, "\n") && !strings.HasSuffix(line, "\n") {
 				t.Fatalf("%q is taken for a line", line)
 			}
 			i := strings.Index(text[at:], line)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A link connects one of the tool's streams to the shim: by a pipe, or by a terminal if the caller's
-// stream is one, so that the tool writes as to a terminal. It is not the tool's
+// A link connects one of the tool's streams to the shim: by a pipe, or by a terminal if the
+// caller's stream is one, so that the tool writes as to a terminal. It is not the tool's
 // controlling terminal: that stays the caller's, with stdin, signals and job control.
 type link struct {
 	ours, tools *os.File // the shim's end and the tool's
@@ -31,7 +31,8 @@ func newLink(to *os.File) (l link, err error) {
 		return link{}, fmt.Errorf("make terminal: %w", err)
 	}
 	if err := l.imitate(); err != nil {
-		return link{}, errors.Join(fmt.Errorf("make terminal: %w", err), l.ours.Close(), l.tools.Close())
+		return link{}, errors.Join(fmt.Errorf("make terminal: %w", err), l.ours.Close(),
+			l.tools.Close())
 	}
 	return l, nil
 }
@@ -57,7 +58,8 @@ func (l link) imitate() error {
 	return nil
 }
 
-// resize gives the shim's terminal the size of the caller's, and reports whether it had another one.
+// resize gives the shim's terminal the size of the caller's, and reports whether it had another
+// one.
 func (l link) resize() (changed bool) {
 	if l.screen == nil {
 		return false
@@ -68,7 +70,8 @@ func (l link) resize() (changed bool) {
 	}
 	withFD(l.ours, func(fd int) {
 		before, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
-		changed = err == nil && *before != *size && unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, size) == nil
+		changed = err == nil && *before != *size &&
+			unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, size) == nil
 	})
 	return changed
 }

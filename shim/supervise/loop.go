@@ -11,11 +11,13 @@ import (
 	"reprise/shim/front"
 )
 
-// After a terminating signal the shim looks each beat whether the caller takes the output, and gives
-// up after so many idle beats: before the SIGKILL that a supervisor sends 5 or 10 s after SIGTERM.
+// After a terminating signal the shim looks each beat whether the caller takes the output, and
+// gives up after so many idle beats: before the SIGKILL that a supervisor sends 5 or 10 s after
+// SIGTERM.
 const idleBeats = 3
 
-// After a tool's death by a signal the beats are shorter by this: the tool itself would not have written more than the caller takes.
+// After a tool's death by a signal the beats are shorter by this: the tool itself would not have
+// written more than the caller takes.
 const deadBeats = 20
 
 var beat = time.Second // shorter in this package's tests
@@ -55,8 +57,10 @@ type timers struct {
 
 func newEvents() events {
 	return events{
-		pieces: make(chan piece, mostPieces), files: make(chan followed), gone: make(chan loss, mostGone),
-		starting: make(chan struct{}), stop: make(chan struct{}), steps: make(chan func(), mostSteps),
+		pieces: make(chan piece, mostPieces), files: make(chan followed),
+		gone:     make(chan loss, mostGone),
+		starting: make(chan struct{}), stop: make(chan struct{}),
+		steps: make(chan func(), mostSteps),
 	}
 }
 
@@ -167,7 +171,8 @@ func (a *Attempt) takePiece(p piece) {
 // closePause is how long a tool that has closed a stream must run on before the caller's is closed.
 const closePause = 100 * time.Millisecond
 
-// closeStreams closes the caller's streams that the running tool has closed, if nothing is held back.
+// closeStreams closes the caller's streams that the running tool has closed, if nothing is held
+// back.
 func (a *Attempt) closeStreams() {
 	a.closing = nil
 	if a.ended != nil {
@@ -178,7 +183,8 @@ func (a *Attempt) closeStreams() {
 		case !t.over || t.to.gone || t.screen != nil:
 		case a.state == stateHolding:
 			a.closing = time.After(closePause)
-		case a.state == stateShowing && (t.to == a.stderr && !a.Plan.ReadStderr || t.to == a.stdout && !a.Stream.HoldsOutput() && !a.Stream.Seen().Failed):
+		case a.state == stateShowing && (t.to == a.stderr && !a.Plan.ReadStderr ||
+			t.to == a.stdout && !a.Stream.HoldsOutput() && !a.Stream.Seen().Failed):
 			t.to.close()
 		}
 	}
@@ -237,7 +243,8 @@ func (a *Attempt) handleSignal(sig os.Signal) {
 	}
 }
 
-// resize gives the shim's terminals the size of the caller's, and reports whether one of them changed.
+// resize gives the shim's terminals the size of the caller's, and reports whether one of them
+// changed.
 func (a *Attempt) resize() (changed bool) {
 	for _, t := range a.taps {
 		changed = t.resize() || changed
@@ -245,8 +252,8 @@ func (a *Attempt) resize() (changed bool) {
 	return changed
 }
 
-// takeLate takes data that came on stdin after the decision. A resume that was decided on without it is
-// given up; the tool is still waiting for it.
+// takeLate takes data that came on stdin after the decision. A resume that was decided on without
+// it is given up; the tool is still waiting for it.
 func (a *Attempt) takeLate(data []byte) {
 	if data == nil {
 		a.Prompted = true
@@ -268,7 +275,8 @@ func (a *Attempt) noteStop(sig os.Signal) {
 	a.watchCaller()
 }
 
-// noteLate records the first terminating signal that the tool did not get. It is for the shim itself.
+// noteLate records the first terminating signal that the tool did not get. It is for the shim
+// itself.
 func (a *Attempt) noteLate(sig os.Signal) {
 	if terminates(sig) && a.late == 0 {
 		a.late, a.idle = sig.(syscall.Signal), 0
@@ -325,8 +333,8 @@ func (a *Attempt) delivered() {
 }
 
 // checkCaller looks whether the caller has taken anything since the last beat, and ends delivery
-// after idleBeats beats without. A tool that ended with 0 after the signal has answered it: the output
-// waits for the caller as the tool would, until another signal comes.
+// after idleBeats beats without. A tool that ended with 0 after the signal has answered it: the
+// output waits for the caller as the tool would, until another signal comes.
 func (a *Attempt) checkCaller() {
 	a.countBeat(a.died())
 	if a.idle >= idleBeats && a.ended != nil && (a.late != 0 || *a.ended != Status{}) {

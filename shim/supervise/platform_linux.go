@@ -67,7 +67,8 @@ func whenHungUp(fd int, stop <-chan struct{}, gone func()) {
 	}
 	err = unix.SetNonblock(epoll, true)
 	if err == nil {
-		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{}) // errors and hang-ups are always reported
+		// errors and hang-ups are always reported
+		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{})
 	}
 	f := os.NewFile(uintptr(epoll), "epoll")
 	raw, rawErr := f.SyscallConn()

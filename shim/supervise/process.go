@@ -15,9 +15,10 @@ import (
 
 // A process is the running tool.
 type process struct {
-	pid     int
-	mu      sync.Mutex // guards over; held while a signal is sent, so that the pid cannot be reused meanwhile
-	over    bool       // the process has ended and been waited for
+	pid int
+	// guards over; held while a signal is sent, so that the pid cannot be reused meanwhile
+	mu      sync.Mutex
+	over    bool // the process has ended and been waited for
 	witness *witness
 	// relaunches reports whether the tool runs as a child of the process that the shim
 	// starts, which does not forward signals.
@@ -32,7 +33,8 @@ type Status struct {
 
 // start starts the tool in the caller's process group, with the limits and the ignored and
 // blocked signals that the caller has set. On Linux the tool is killed if the shim is killed.
-func start(path string, args, environ []string, files [3]*os.File, relaunches bool) (*process, error) {
+func start(path string, args, environ []string,
+	files [3]*os.File, relaunches bool) (*process, error) {
 	// The parent-death signal is sent when the thread that made the child ends. Up to here
 	// that is the process's first thread. A second run can be started from another one,
 	// which Go does not end either.
@@ -65,7 +67,8 @@ func spawn(path string, args, environ []string, files [3]*os.File) (pid int, err
 	start := ignored|pending != 0
 	if start {
 		hex := func(signals uint64) string { return strconv.FormatUint(signals, 16) }
-		args = append([]string{front.StartName, hex(ignored), hex(blocked), hex(pending), path}, args...)
+		args = append([]string{front.StartName, hex(ignored), hex(blocked), hex(pending), path},
+			args...)
 		path = ownProgram()
 	}
 	front.Blocked(start, func() { pid, err = syscall.ForkExec(path, args, attr) })

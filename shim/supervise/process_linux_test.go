@@ -51,7 +51,8 @@ func TestNothingOutlivesARunThatIsGivenUp(t *testing.T) {
 	defer r.Close()
 	null := devNull(t)
 	script := "sleep 60 & echo $!; sh -c 'setsid sleep 61 & echo $!; wait' & wait"
-	p, err := start("/bin/sh", []string{"sh", "-c", script}, os.Environ(), [3]*os.File{null, w, w}, false)
+	p, err := start("/bin/sh", []string{"sh", "-c", script}, os.Environ(), [3]*os.File{null, w, w},
+		false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,10 +80,11 @@ func TestNothingOutlivesARunThatIsGivenUp(t *testing.T) {
 	}
 }
 
-// A tool that does not wait until a full pipe takes more (gemini, claude 2.1.197) finds it wide, if the
-// caller has a file.
+// A tool that does not wait until a full pipe takes more (gemini, claude 2.1.197) finds it wide, if
+// the caller has a file.
 func TestAHastyToolLosesNothing(t *testing.T) {
-	got, _ := try(t, "dd if=/dev/zero bs=800000 count=1 iflag=fullblock oflag=nonblock 2>/dev/null", rewrite.Plan{})
+	got, _ := try(t, "dd if=/dev/zero bs=800000 count=1 iflag=fullblock oflag=nonblock 2>/dev/null",
+		rewrite.Plan{})
 	if len(got) != 800000 {
 		t.Errorf("%d bytes are shown", len(got))
 	}
@@ -115,20 +117,23 @@ func TestACallerThatHasGoneIsNoRefusal(t *testing.T) {
 	r, w := pair(t, blockingPipe)
 	r.Close()
 	tool := scriptedTool{stream: &scriptedStream{}, refused: reason.RefusedSilent}
-	a, st := perform(t, tool, rewrite.Plan{Resume: "x", Whole: true}, "trap '' PIPE; while echo word; do sleep 0.02; done 2>/dev/null; exit 3", time.Minute, w)
+	a, st := perform(t, tool, rewrite.Plan{Resume: "x", Whole: true},
+		"trap '' PIPE; while echo word; do sleep 0.02; done 2>/dev/null; exit 3", time.Minute, w)
 	if a.state != stateDelivered || a.Refusal != "" || st != (Status{Exit: 3}) {
 		t.Errorf("state %d, refusal %q, %+v", a.state, a.Refusal, st)
 	}
 }
 
-// A signal that comes as the tool ends is for the shim itself, unless the group and so the tool got it.
+// A signal that comes as the tool ends is for the shim itself, unless the group and so the tool got
+// it.
 func TestASignalAtTheEnd(t *testing.T) {
 	for _, group := range []bool{true, false} {
 		tool := exec.Command("true")
 		if err := tool.Start(); err != nil {
 			t.Fatal(err)
 		}
-		a := &Attempt{Options: Options{Signals: NewInbox()}, process: &process{pid: tool.Process.Pid, witness: newWitness()}}
+		a := &Attempt{Options: Options{Signals: NewInbox()},
+			process: &process{pid: tool.Process.Pid, witness: newWitness()}}
 		a.reading = 1 // its streams are not at their end
 		a.process.witness.seen[syscall.SIGTERM] = group
 		a.Signals.add(syscall.SIGTERM)
@@ -150,7 +155,8 @@ func TestNoWatchesAtTheEnd(t *testing.T) {
 	got, _ := try(t, `echo "go on" >$1/a.jsonl; i=0
 		while ls -l /proc/$PPID/fd | grep -q inotify && [ $i -lt 200 ]; do sleep 0.02; i=$((i+1)); done
 		echo $i; echo last >>$1/a.jsonl`, rewrite.Plan{
-		Args: []string{dir}, Resume: "x", Follow: []rewrite.Follow{{Dir: dir, Name: "*.jsonl", Lines: true}},
+		Args: []string{dir}, Resume: "x",
+		Follow: []rewrite.Follow{{Dir: dir, Name: "*.jsonl", Lines: true}},
 	})
 	if strings.Contains(got, "200") || !strings.HasSuffix(got, "a.jsonl: last\n") {
 		t.Errorf("shown %q", got)

@@ -17,8 +17,9 @@ import (
 // A tap is one of the tool's streams. The reader runs in a separate goroutine.
 type tap struct {
 	link
-	to   *sink
-	take func(*buffer) // the event loop calls it with each piece of the stream, and with nil at the end
+	to *sink
+	// the event loop calls it with each piece of the stream, and with nil at the end
+	take func(*buffer)
 
 	free chan *buffer // buffers for the next pieces; only the reader receives from it
 	made int          // how many buffers there are
@@ -38,8 +39,8 @@ func newTap(l link, to *sink) *tap {
 	return &tap{link: l, to: to, free: make(chan *buffer, buffersPerStream)}
 }
 
-// read reads the stream to the end, or, after end was called, all that the tool has written by then.
-// It blocks while all buffers are in use. Sending on pieces never blocks.
+// read reads the stream to the end, or, after end was called, all that the tool has written by
+// then. It blocks while all buffers are in use. Sending on pieces never blocks.
 func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
 	last := piece{tap: t}
 	defer func() { pieces <- last }()
@@ -140,8 +141,9 @@ func (t *tap) close() {
 // A splitter splits a stream into lines. For each piece of the stream it returns the whole
 // lines as rendered, and keeps at most one unfinished line.
 type splitter struct {
-	line  func([]byte) []byte    // renders a line, newline included
-	max   int                    // longer lines, newline included, are shown unread; see rewrite.Stream
+	line func([]byte) []byte // renders a line, newline included
+	// longer lines, newline included, are shown unread; see rewrite.Stream
+	max   int
 	early func(part []byte) bool // reports that a line that begins so is shown as it is; can be nil
 	part  []byte                 // the unfinished line
 	ahead int                    // how much of part was shown early
@@ -214,7 +216,8 @@ func (s *splitter) unfinished(at span) {
 		return
 	}
 	if s.max > 0 && len(s.part) > longPart {
-		s.part = slices.Grow(s.part, s.max+pieceSize-len(s.part)) // all at once, to leave no garbage of growing sizes
+		// all at once, to leave no garbage of growing sizes
+		s.part = slices.Grow(s.part, s.max+pieceSize-len(s.part))
 	}
 	s.part = append(s.part, data...)
 	switch {

@@ -47,16 +47,19 @@ func TestLines(t *testing.T) {
 	for _, test := range tests {
 		for i := range len(test.text) + 1 {
 			if _, shown := split(test.max, test.text[:i], test.text[i:]); shown != test.shown {
-				t.Errorf("%q cut at %d with max %d is shown as %q, want %q", test.text, i, test.max, shown, test.shown)
+				t.Errorf("%q cut at %d with max %d is shown as %q, want %q", test.text, i, test.max,
+					shown, test.shown)
 			}
 		}
 		if _, shown := split(test.max, chunks(test.text, 1)...); shown != test.shown {
-			t.Errorf("%q byte by byte with max %d is shown as %q, want %q", test.text, test.max, shown, test.shown)
+			t.Errorf("%q byte by byte with max %d is shown as %q, want %q", test.text, test.max,
+				shown, test.shown)
 		}
 	}
 }
 
-// A line that is shown as it is does not wait for its end. It is read as a whole all the same, and any other waits.
+// A line that is shown as it is does not wait for its end. It is read as a whole all the same, and
+// any other waits.
 func TestEarlyParts(t *testing.T) {
 	play := func(max int, pieces ...string) (lines, shown []string) {
 		s := splitter{max: max, line: func(line []byte) []byte {
@@ -72,18 +75,22 @@ func TestEarlyParts(t *testing.T) {
 		return lines, append(shown, string(s.flush()))
 	}
 	lines, shown := play(0, "one ", "two", " three\n#four", " five\nsix\nse", "ven\n", "eight", "")
-	if want := []string{"one two three\n", "#four five\n", "six\n", "seven\n", "eight"}; !slices.Equal(lines, want) {
+	if want := []string{"one two three\n", "#four five\n", "six\n",
+		"seven\n", "eight"}; !slices.Equal(lines, want) {
 		t.Errorf("read %q", lines)
 	}
-	if want := []string{"one ", "two", " three\n", "six\nse", "ven\n", "eight", "", ""}; !slices.Equal(shown, want) {
+	if want := []string{"one ", "two", " three\n", "six\nse", "ven\n", "eight",
+		"", ""}; !slices.Equal(shown, want) {
 		t.Errorf("shown %q", shown)
 	}
 	text := "1234567890\n#2\n12\n#1234567890\n123"
 	for _, max := range []int{0, 6, 100} {
-		want := map[int]string{0: "1234567890\n12\n123", 6: "1234567890\n12\n#1234567890\n123", 100: "1234567890\n12\n123"}[max]
+		want := map[int]string{0: "1234567890\n12\n123", 6: "1234567890\n12\n#1234567890\n123",
+			100: "1234567890\n12\n123"}[max]
 		for i := range len(text) + 1 {
 			for j := range i + 1 {
-				if _, shown := play(max, text[:j], text[j:i], text[i:]); strings.Join(shown, "") != want {
+				if _, shown := play(max, text[:j],
+					text[j:i], text[i:]); strings.Join(shown, "") != want {
 					t.Errorf("%d, %d, %d: %q", max, i, j, shown)
 				}
 			}

@@ -14,7 +14,9 @@ import (
 func WithScratch(plan rewrite.Plan) (rewrite.Plan, func() error, error) {
 	used := func(arg string) bool { return arg != plan.Prompt && scratchAt(arg) >= 0 }
 	needs := slices.ContainsFunc(plan.Args, used) ||
-		slices.ContainsFunc(plan.Follow, func(f rewrite.Follow) bool { return scratchAt(f.Dir) >= 0 })
+		slices.ContainsFunc(plan.Follow, func(f rewrite.Follow) bool {
+			return scratchAt(f.Dir) >= 0
+		})
 	if !needs {
 		return plan, func() error { return nil }, nil
 	}

@@ -13,12 +13,14 @@ import (
 
 // own are the signals that the shim's own work can cause, and SIGPROF, which Go does not pass on.
 var own = []os.Signal{
-	syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGCHLD, syscall.SIGPIPE, syscall.SIGXFSZ, syscall.SIGURG, syscall.SIGPROF,
+	syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGCHLD, syscall.SIGPIPE, syscall.SIGXFSZ,
+	syscall.SIGURG, syscall.SIGPROF,
 	syscall.SIGTTIN, syscall.SIGTTOU,
 }
 
-// forwarded are the signals that the shim forwards to the tool: all others with a name. process.forward sends them on. SIGPROF and
-// real-time signals end the shim, and with it the tool: to catch one costs a switch of threads.
+// forwarded are the signals that the shim forwards to the tool: all others with a name.
+// process.forward sends them on. SIGPROF and real-time signals end the shim, and with it the tool:
+// to catch one costs a switch of threads.
 var forwarded = func() (all []os.Signal) {
 	for sig := syscall.Signal(1); sig <= 31; sig++ {
 		if !slices.Contains(own, os.Signal(sig)) {
@@ -28,8 +30,8 @@ var forwarded = func() (all []os.Signal) {
 	return all
 }()
 
-// HandleAsCaller has signals act until Catch as they would on the tool. Children of the shim ignore the caller's ignored signals too.
-// SIGCHLD is not ignored: it reports the tool's end.
+// HandleAsCaller has signals act until Catch as they would on the tool. Children of the shim ignore
+// the caller's ignored signals too. SIGCHLD is not ignored: it reports the tool's end.
 func HandleAsCaller() {
 	front.Default()
 	ignored, _, _ := front.Signals()
@@ -53,7 +55,8 @@ type Inbox struct {
 
 // NewInbox returns an inbox that does not catch signals yet.
 func NewInbox() *Inbox {
-	return &Inbox{arrived: make(chan struct{}, 1), children: make(chan struct{}, 1), Ending: make(chan struct{})}
+	return &Inbox{arrived: make(chan struct{}, 1), children: make(chan struct{}, 1),
+		Ending: make(chan struct{})}
 }
 
 // together is the time within which signals count as delivered in one go. The Go runtime then
@@ -98,7 +101,8 @@ func (in *Inbox) start() {
 func (in *Inbox) add(sig os.Signal) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.waiting = append(slices.DeleteFunc(in.waiting, func(s os.Signal) bool { return s == sig }), sig)
+	in.waiting = append(slices.DeleteFunc(in.waiting, func(s os.Signal) bool { return s == sig }),
+		sig)
 	if terminates(sig) && !isClosed(in.Ending) {
 		close(in.Ending)
 	}
@@ -130,7 +134,8 @@ func notify(c chan struct{}) {
 
 // terminates reports whether a signal asks for the end of a run.
 func terminates(sig os.Signal) bool {
-	return sig == syscall.SIGTERM || sig == syscall.SIGINT || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
+	return sig == syscall.SIGTERM || sig == syscall.SIGINT || sig == syscall.SIGHUP ||
+		sig == syscall.SIGQUIT
 }
 
 // isClosed reports whether a channel is closed. Nothing can be sent on it.

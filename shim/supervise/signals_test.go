@@ -25,7 +25,8 @@ func TestInbox(t *testing.T) {
 		<-in.arrived
 		got = append(got, in.next())
 	}
-	if want := []os.Signal{syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT}; !slices.Equal(got, want) {
+	if want := []os.Signal{syscall.SIGTERM,
+		syscall.SIGTSTP, syscall.SIGCONT}; !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
 	if sig := in.next(); sig != nil || len(in.arrived) != 0 {
@@ -37,7 +38,8 @@ func TestInbox(t *testing.T) {
 // nobody.
 func TestCatch(t *testing.T) {
 	if os.Getenv("CATCH") == "" {
-		cmd := exec.Command(os.Args[0], "-test.run", "^TestCatch$") // nothing is to be caught in this process
+		// nothing is to be caught in this process
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestCatch$")
 		cmd.Env = append(os.Environ(), "CATCH=1")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)

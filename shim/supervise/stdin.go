@@ -32,10 +32,11 @@ const (
 type Source interface {
 	// ForRun returns the stdin of a planned run. Nothing is consumed before the run has started.
 	ForRun(plan rewrite.Plan) (Input, error)
-	// Again prepares another run, after a run that was given up. late is the data that the relay held.
+	// Again prepares another run, after a run that was given up. late is the data that the relay
+	// held.
 	Again(late []byte)
-	// HandOn returns the stdin of the real binary: the part that was read, and the rest. It is nil if the
-	// caller's own descriptor has all of it. It fails if a run has consumed some of it.
+	// HandOn returns the stdin of the real binary: the part that was read, and the rest. It is nil
+	// if the caller's own descriptor has all of it. It fails if a run has consumed some of it.
 	HandOn() (*os.File, error)
 }
 
@@ -68,8 +69,8 @@ type Staged struct {
 	used bool
 	more bool  // more can follow data
 	end  int64 // the offset after data, in a file
-	// Silent reports that nothing has come so far, and that the tool goes on without stdin if nothing
-	// does: it gets stdin by a relay.
+	// Silent reports that nothing has come so far, and that the tool goes on without stdin if
+	// nothing does: it gets stdin by a relay.
 	Silent bool
 }
 
@@ -111,8 +112,8 @@ func (s *Staged) HandOn() (*os.File, error) {
 	return textFile(s.Data)
 }
 
-// Stage reads stdin if it is a part of the prompt. It fails with a reason.Code if the prompt cannot be
-// known; the part that was read is then in staged too.
+// Stage reads stdin if it is a part of the prompt. It fails with a reason.Code if the prompt cannot
+// be known; the part that was read is then in staged too.
 func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Staged, error) {
 	s := &Staged{From: stdin}
 	if use == rewrite.StdinUnused {
@@ -218,7 +219,8 @@ func readable(fd int, wait time.Duration) (bool, error) {
 	return n > 0, err
 }
 
-// poll waits until some descriptors are ready, and returns how many are. A negative wait has no limit.
+// poll waits until some descriptors are ready, and returns how many are. A negative wait has no
+// limit.
 func poll(fds []unix.PollFd, wait time.Duration) (n int, err error) {
 	ms := -1
 	if wait >= 0 {

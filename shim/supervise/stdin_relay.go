@@ -77,7 +77,8 @@ func (r *relay) run() {
 
 // wait waits for data or the end of stdin. It returns false if the relay is stopped.
 func (r *relay) wait() bool {
-	fds := []unix.PollFd{{Fd: int32(r.from), Events: unix.POLLIN}, {Fd: int32(r.stopped.Fd()), Events: unix.POLLIN}}
+	fds := []unix.PollFd{{Fd: int32(r.from), Events: unix.POLLIN},
+		{Fd: int32(r.stopped.Fd()), Events: unix.POLLIN}}
 	_, err := poll(fds, -1)
 	return err == nil && fds[1].Revents == 0
 }

@@ -26,8 +26,10 @@ func pair(t *testing.T, make func(*[2]int) error) (r, w *os.File) {
 	return r, w
 }
 
-func blockingPipe(fds *[2]int) error    { return unix.Pipe2(fds[:], unix.O_CLOEXEC) }
-func nonblockingPipe(fds *[2]int) error { return unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK) }
+func blockingPipe(fds *[2]int) error { return unix.Pipe2(fds[:], unix.O_CLOEXEC) }
+func nonblockingPipe(fds *[2]int) error {
+	return unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK)
+}
 func socketPair(fds *[2]int) (err error) {
 	*fds, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	return err
@@ -88,15 +90,18 @@ func TestStage(t *testing.T) {
 		{"file beyond its end", file("hello", 9), rewrite.StdinPrompt, 0, "", false, nil},
 		{"empty file", file("", 0), rewrite.StdinAppended, 0, "", false, nil},
 		{"pipe", fed(blockingPipe, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, nil},
-		{"non-blocking pipe", fed(nonblockingPipe, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, nil},
+		{"non-blocking pipe", fed(nonblockingPipe, "he", "llo"), rewrite.StdinPrompt, 0, "hello",
+			true, nil},
 		{"socket", fed(socketPair, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, nil},
 		{"large", fed(blockingPipe, large), rewrite.StdinPrompt, 0, large, true, nil},
 		{"pipe without data", fed(blockingPipe), rewrite.StdinAppended, 0, "", false, nil},
 		{"no data but NUL", fed(blockingPipe, "\x00"), rewrite.StdinPrompt, 0, "\x00", true, nil},
 		{"null device", devNull, rewrite.StdinPrompt, 0, "", false, nil},
 		{"silent pipe", silent, rewrite.StdinAppended, 0, "", false, reason.StdinOpen},
-		{"silent pipe, skipped", silent, rewrite.StdinAppended, rewrite.SilenceSkipped, "", false, nil},
-		{"late pipe, awaited", late, rewrite.StdinAppended, rewrite.SilenceAwaited, "late", true, nil},
+		{"silent pipe, skipped", silent, rewrite.StdinAppended, rewrite.SilenceSkipped, "",
+			false, nil},
+		{"late pipe, awaited", late, rewrite.StdinAppended, rewrite.SilenceAwaited, "late",
+			true, nil},
 		{"closed", closed, rewrite.StdinPrompt, 0, "", false, reason.StdinOpen},
 	}
 	for _, test := range tests {
@@ -155,7 +160,8 @@ func TestTooMuchIsHandedOnWhole(t *testing.T) {
 		got, err := io.ReadAll(f)
 		f.Close()
 		if err != nil || string(got) != string(text) {
-			t.Errorf("%s: %d bytes of %d are handed on, or others; %v", name, len(got), len(text), err)
+			t.Errorf("%s: %d bytes of %d are handed on, or others; %v", name, len(got), len(text),
+				err)
 		}
 	}
 }

@@ -28,7 +28,8 @@ func TestStreamsKeepTheirPlaces(t *testing.T) {
 		{"fresh", rewrite.Plan{}, "content in\nown\n", "aside\n"},
 		{"resumed", rewrite.Plan{Resume: "x", Whole: true}, "content in\n", "aside\n"},
 		{"stderr is read", rewrite.Plan{ReadStderr: true}, "content in\n", "read: aside\n"},
-		{"one stream, but the caller has two", rewrite.Plan{ReadStderr: true, OneStream: true}, "content in\n", "read: aside\n"},
+		{"one stream, but the caller has two", rewrite.Plan{ReadStderr: true, OneStream: true},
+			"content in\n", "read: aside\n"},
 	} {
 		in, out, aside := outputFile(t), outputFile(t), outputFile(t)
 		if _, err := in.WriteString("in\n"); err != nil {
@@ -37,9 +38,12 @@ func TestStreamsKeepTheirPlaces(t *testing.T) {
 		if _, err := in.Seek(0, io.SeekStart); err != nil {
 			t.Fatal(err)
 		}
-		a, st := performFor(t, scriptedTool{stream: &scriptedStream{}}, tt.plan, script, time.Minute, [3]*os.File{in, out, aside})
-		if got, gotAside := contents(t, out), contents(t, aside); got != tt.out || gotAside != tt.aside || st != (Status{}) || a.watcher != nil {
-			t.Errorf("%s: stdout %q, stderr %q, %+v; want %q and %q", tt.name, got, gotAside, st, tt.out, tt.aside)
+		a, st := performFor(t, scriptedTool{stream: &scriptedStream{}}, tt.plan, script,
+			time.Minute, [3]*os.File{in, out, aside})
+		if got, gotAside := contents(t, out), contents(t, aside); got != tt.out ||
+			gotAside != tt.aside || st != (Status{}) || a.watcher != nil {
+			t.Errorf("%s: stdout %q, stderr %q, %+v; want %q and %q", tt.name, got, gotAside, st,
+				tt.out, tt.aside)
 		}
 	}
 }
@@ -53,17 +57,21 @@ func TestOneStream(t *testing.T) {
 		want.WriteString("read: out " + i + "\nread: aside " + i + "\n")
 	}
 	out := outputFile(t)
-	perform(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{ReadStderr: true, OneStream: true}, script, time.Minute, out)
+	perform(t, scriptedTool{stream: &scriptedStream{}},
+		rewrite.Plan{ReadStderr: true, OneStream: true}, script, time.Minute, out)
 	if got := contents(t, out); got != want.String() {
 		t.Errorf("shown %q", got)
 	}
 }
 
-// Output that a tool writes in turn on both of its streams reaches the one file of a caller in that order, held back or not.
+// Output that a tool writes in turn on both of its streams reaches the one file of a caller in that
+// order, held back or not.
 func TestOrderInOneFile(t *testing.T) {
-	const script = "for i in 1 2 3; do echo out $i; sleep 0.1; echo aside $i >&2; sleep 0.1; done; echo aside 4 >&2; sleep 0.1; printf end"
+	const script = "for i in 1 2 3; do echo out $i; sleep 0.1; echo aside $i >&2; sleep 0.1; " +
+		"done; echo aside 4 >&2; sleep 0.1; printf end"
 	const want = "out 1\naside 1\nout 2\naside 2\nout 3\naside 3\naside 4\nend"
-	for name, plan := range map[string]rewrite.Plan{"fresh": {}, "resumed": {Resume: "x", Whole: true}, "stderr is read": {ReadStderr: true}} {
+	for name, plan := range map[string]rewrite.Plan{"fresh": {},
+		"resumed": {Resume: "x", Whole: true}, "stderr is read": {ReadStderr: true}} {
 		out := outputFile(t)
 		perform(t, scriptedTool{stream: &scriptedStream{}}, plan, script, time.Minute, out)
 		if got := strings.ReplaceAll(contents(t, out), "read: ", ""); got != want {
@@ -72,19 +80,22 @@ func TestOrderInOneFile(t *testing.T) {
 	}
 }
 
-// An end of stdout that the stream shows when the tool has ended stands before later output on stderr.
+// An end of stdout that the stream shows when the tool has ended stands before later output on
+// stderr.
 func TestOrderInOneFileAtTheEnd(t *testing.T) {
 	const script = "echo notice >&2; sleep 0.1; echo kept; sleep 0.1; echo aside >&2"
 	for _, plan := range []rewrite.Plan{{}, {Resume: "x", Whole: true}} {
 		out := outputFile(t)
-		perform(t, scriptedTool{stream: &scriptedStream{holds: true, last: "answer\n"}}, plan, script, time.Minute, out)
+		perform(t, scriptedTool{stream: &scriptedStream{holds: true, last: "answer\n"}}, plan,
+			script, time.Minute, out)
 		if got := contents(t, out); got != "notice\nanswer\naside\n" {
 			t.Errorf("%+v: %q", plan, got)
 		}
 	}
 }
 
-// Held output of two streams of one file is shown in the order in which it came, whichever is shown first.
+// Held output of two streams of one file is shown in the order in which it came, whichever is shown
+// first.
 func TestHeldInOneFile(t *testing.T) {
 	for _, large := range []bool{false, true} {
 		out, w := outputFile(t), newWriter()
@@ -122,7 +133,8 @@ func TestSameFile(t *testing.T) {
 	for _, tt := range []struct {
 		a, b *os.File
 		want bool
-	}{{one, one, true}, {one, again, true}, {one, other, false}, {one, closed, false}, {closed, one, false}, {closed, closed, false}} {
+	}{{one, one, true}, {one, again, true}, {one, other, false}, {one, closed, false},
+		{closed, one, false}, {closed, closed, false}} {
 		if got := sameFile(tt.a, tt.b); got != tt.want {
 			t.Errorf("%s and %s: %v", tt.a.Name(), tt.b.Name(), got)
 		}
@@ -132,7 +144,9 @@ func TestSameFile(t *testing.T) {
 // A resumed run's stderr waits as the stdout does, and comes out with it.
 func TestStderrWaitsToo(t *testing.T) {
 	for _, tt := range []struct{ name, script, aside string }{
-		{"shown while it runs", `echo aside >&2; sleep 0.05; echo content; until [ -s $ERR ]; do sleep 0.02; done`, "aside\n"},
+		{"shown while it runs",
+			`echo aside >&2; sleep 0.05; echo content; until [ -s $ERR ]; do sleep 0.02; done`,
+			"aside\n"},
 		{"shown at the end", `echo aside >&2`, "aside\nlast\n"},
 		{"refused", `echo aside >&2; sleep 0.05; echo refusal; exit 1`, ""},
 	} {
@@ -143,7 +157,8 @@ func TestStderrWaitsToo(t *testing.T) {
 			if tt.name == "shown at the end" {
 				stream.asideAt = "last\n"
 			}
-			performFor(t, scriptedTool{stream: stream}, rewrite.Plan{Resume: "x", Whole: true}, tt.script, time.Minute, [3]*os.File{devNull(t), out, aside})
+			performFor(t, scriptedTool{stream: stream}, rewrite.Plan{Resume: "x", Whole: true},
+				tt.script, time.Minute, [3]*os.File{devNull(t), out, aside})
 			if got := contents(t, aside); got != tt.aside {
 				t.Errorf("stderr %q, want %q", got, tt.aside)
 			}
@@ -159,7 +174,8 @@ func TestWhatARefusalIsToldBy(t *testing.T) {
 		"exit 0":                           `"", exit 0`,
 	} {
 		var judged string
-		perform(t, scriptedTool{stream: &scriptedStream{}, judged: &judged}, rewrite.Plan{Resume: "x", Whole: true}, script, time.Minute, outputFile(t))
+		perform(t, scriptedTool{stream: &scriptedStream{}, judged: &judged},
+			rewrite.Plan{Resume: "x", Whole: true}, script, time.Minute, outputFile(t))
 		if judged != want {
 			t.Errorf("%s: told by %s", script, judged)
 		}
@@ -170,12 +186,14 @@ func TestWhatARefusalIsToldBy(t *testing.T) {
 // session's.
 func TestAnIDIsPinnedOnce(t *testing.T) {
 	for script, want := range map[string]string{
-		"echo id one; echo content; echo id one": "one", "echo content": "", "echo id one; sleep 0.2; echo other-id": "one",
-		"echo other-id; echo id two": "",
+		"echo id one; echo content; echo id one": "one", "echo content": "",
+		"echo id one; sleep 0.2; echo other-id": "one",
+		"echo other-id; echo id two":            "",
 	} {
 		stream := &scriptedStream{signals: childrensInbox(t)}
 		var pinned []string
-		a := &Attempt{Options: Options{Tool: scriptedTool{stream: stream}, Stream: stream, Signals: stream.signals, Fault: func(string, error) {}}}
+		a := &Attempt{Options: Options{Tool: scriptedTool{stream: stream}, Stream: stream,
+			Signals: stream.signals, Fault: func(string, error) {}}}
 		a.Pinned = func(id string, pid int) {
 			if pid != a.process.pid {
 				t.Errorf("pid %d", pid)
@@ -183,7 +201,8 @@ func TestAnIDIsPinnedOnce(t *testing.T) {
 			pinned = append(pinned, id)
 		}
 		path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
-		if _, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), outputFile(t), outputFile(t)}, time.Minute); err != nil {
+		if _, err := a.Run(path, []string{"tool"}, os.Environ(),
+			[3]*os.File{devNull(t), outputFile(t), outputFile(t)}, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(pinned, " "); got != want || !isClosed(a.stop) {
@@ -192,7 +211,8 @@ func TestAnIDIsPinnedOnce(t *testing.T) {
 	}
 }
 
-// openFiles counts this process's descriptors, without those that only the garbage collector closes.
+// openFiles counts this process's descriptors, without those that only the garbage collector
+// closes.
 func openFiles(t *testing.T) int {
 	t.Helper()
 	fds, err := os.ReadDir("/proc/self/fd")
@@ -213,13 +233,18 @@ func TestARunLeavesNoDescriptor(t *testing.T) {
 		{"fresh", "echo word", rewrite.Plan{}},
 		{"stderr is read", "echo word", rewrite.Plan{ReadStderr: true}},
 		{"resumed", "echo content", rewrite.Plan{Resume: "x", Whole: true}},
-		{"refused, and much was held", much + "echo refusal; exit 1", rewrite.Plan{Resume: "x", Whole: true}},
-		{"refused by its end, and much was held", much + "exit 1", rewrite.Plan{Resume: "x", Whole: true}},
-		{"does not start", "", rewrite.Plan{ReadStderr: true, Follow: []rewrite.Follow{{Dir: t.TempDir(), Name: "*"}}}},
+		{"refused, and much was held", much + "echo refusal; exit 1",
+			rewrite.Plan{Resume: "x", Whole: true}},
+		{"refused by its end, and much was held", much + "exit 1",
+			rewrite.Plan{Resume: "x", Whole: true}},
+		{"does not start", "", rewrite.Plan{ReadStderr: true,
+			Follow: []rewrite.Follow{{Dir: t.TempDir(), Name: "*"}}}},
 	} {
-		tool := scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)}, refused: reason.RefusedUnknown}
+		tool := scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)},
+			refused: reason.RefusedUnknown}
 		out, aside, null := outputFile(t), outputFile(t), devNull(t)
-		a := &Attempt{Options: Options{Plan: tt.plan, Tool: tool, Stream: tool.stream, Signals: tool.stream.signals, Fault: func(string, error) {}}}
+		a := &Attempt{Options: Options{Plan: tt.plan, Tool: tool, Stream: tool.stream,
+			Signals: tool.stream.signals, Fault: func(string, error) {}}}
 		path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+tt.script)
 		if tt.script == "" {
 			path += "-that-is-not-there"
@@ -227,7 +252,8 @@ func TestARunLeavesNoDescriptor(t *testing.T) {
 		runtime.GC()
 		time.Sleep(10 * time.Millisecond) // finalizers of earlier tests
 		before := openFiles(t)
-		_, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{null, out, aside}, time.Minute)
+		_, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{null, out, aside},
+			time.Minute)
 		if (err != nil) != (tt.script == "") {
 			t.Fatal(err)
 		}
@@ -235,7 +261,8 @@ func TestARunLeavesNoDescriptor(t *testing.T) {
 			a.process.witness.Close()
 		}
 		after := openFiles(t)
-		for begun := time.Now(); after > before && time.Since(begun) < time.Second; after = openFiles(t) {
+		for begun := time.Now(); after > before &&
+			time.Since(begun) < time.Second; after = openFiles(t) {
 			time.Sleep(10 * time.Millisecond) // a watcher's goroutine closes its own
 		}
 		if after > before {
@@ -252,7 +279,8 @@ func TestAStreamThatEndsEarly(t *testing.T) {
 	for script, want := range map[string][]bool{
 		"exec >&-; sleep 0.2": {true}, "exec 2>&-; sleep 0.2": {true},
 	} {
-		a, _ := performFor(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{ReadStderr: true}, script, time.Minute,
+		a, _ := performFor(t, scriptedTool{stream: &scriptedStream{}},
+			rewrite.Plan{ReadStderr: true}, script, time.Minute,
 			[3]*os.File{devNull(t), outputFile(t), outputFile(t)})
 		which := 0
 		if strings.Contains(script, "2>") {
@@ -267,23 +295,27 @@ func TestAStreamThatEndsEarly(t *testing.T) {
 // A process that the tool leaves behind writes on, after we have ended.
 func TestLateOutputArrives(t *testing.T) {
 	out := outputFile(t)
-	_, st := perform(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{}, "(sleep 0.3; echo late) & echo early", time.Minute, out)
+	_, st := perform(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{},
+		"(sleep 0.3; echo late) & echo early", time.Minute, out)
 	if got := contents(t, out); got != "early\n" || st != (Status{}) {
 		t.Fatalf("at the end: %q, %+v", got, st)
 	}
-	for begun := time.Now(); contents(t, out) != "early\nlate\n"; time.Sleep(10 * time.Millisecond) {
+	for begun := time.Now(); contents(t,
+		out) != "early\nlate\n"; time.Sleep(10 * time.Millisecond) {
 		if time.Since(begun) > 20*time.Second {
 			t.Fatalf("later: %q", contents(t, out))
 		}
 	}
 }
 
-// A tool that is its own child writes the format that was asked of it, not the caller's: nothing of that is shown late.
+// A tool that is its own child writes the format that was asked of it, not the caller's: nothing of
+// that is shown late.
 func TestLateEventsAreNotShown(t *testing.T) {
 	for _, max := range []int{0, rewrite.LongestLine} {
 		out := outputFile(t)
 		plan := rewrite.Plan{ReexecsSelf: true}
-		perform(t, scriptedTool{stream: &scriptedStream{max: max}}, plan, `(sleep 0.3; (echo late); echo >"$OUT.over") & echo early`, time.Minute, out)
+		perform(t, scriptedTool{stream: &scriptedStream{max: max}}, plan,
+			`(sleep 0.3; (echo late); echo >"$OUT.over") & echo early`, time.Minute, out)
 		for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 			if _, err := os.Stat(out.Name() + ".over"); err == nil {
 				break
@@ -328,7 +360,9 @@ func TestUnreadStdoutHoldsUpNoStderr(t *testing.T) {
 		}
 		_, _ = io.Copy(io.Discard, r)
 	}()
-	if _, st := performFor(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{ReadStderr: true}, script, time.Minute, [3]*os.File{devNull(t), w, aside}); st != (Status{}) {
+	if _, st := performFor(t, scriptedTool{stream: &scriptedStream{}},
+		rewrite.Plan{ReadStderr: true}, script, time.Minute,
+		[3]*os.File{devNull(t), w, aside}); st != (Status{}) {
 		t.Errorf("%+v", st)
 	}
 }
@@ -349,7 +383,8 @@ func TestACallerThatLeaves(t *testing.T) {
 		{"stderr", stderr, "echo more >&2", false, Status{Signal: syscall.SIGPIPE}},
 		{"stderr, and writes on stdout", stderr, "echo more", false, Status{}},
 		{"stdout that is held", stdout, "echo more", true, Status{}},
-		{"stderr, and stdout is held", stderr, "echo more >&2", true, Status{Signal: syscall.SIGPIPE}},
+		{"stderr, and stdout is held", stderr, "echo more >&2", true,
+			Status{Signal: syscall.SIGPIPE}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -366,8 +401,10 @@ func TestACallerThatLeaves(t *testing.T) {
 				r.Close()
 				time.AfterFunc(300*time.Millisecond, func() { _ = os.WriteFile(begin, nil, 0o600) })
 			}()
-			script := `echo word; echo aside >&2; until [ -e ` + begin + ` ]; do sleep 0.02; done; exec /bin/sh -c '` + tt.writes + `; sleep 0.2; exit 0'`
-			_, st := performFor(t, scriptedTool{stream: &scriptedStream{holds: tt.holds}}, rewrite.Plan{ReadStderr: true}, script, time.Minute, files)
+			script := `echo word; echo aside >&2; until [ -e ` + begin +
+				` ]; do sleep 0.02; done; exec /bin/sh -c '` + tt.writes + `; sleep 0.2; exit 0'`
+			_, st := performFor(t, scriptedTool{stream: &scriptedStream{holds: tt.holds}},
+				rewrite.Plan{ReadStderr: true}, script, time.Minute, files)
 			if st != tt.want {
 				t.Errorf("%+v, want %+v", st, tt.want)
 			}
@@ -390,13 +427,14 @@ func TestASignalAfterTheTool(t *testing.T) {
 	}
 	a.idle = 2
 	a.handleSignal(syscall.SIGHUP)
-	if a.Stopped != syscall.SIGTERM || a.beats == nil || a.late != syscall.SIGTERM || a.idle != 2 || a.result() != (Status{Signal: syscall.SIGTERM}) {
+	if a.Stopped != syscall.SIGTERM || a.beats == nil || a.late != syscall.SIGTERM || a.idle != 2 ||
+		a.result() != (Status{Signal: syscall.SIGTERM}) {
 		t.Errorf("stopped by %v, %+v, idle %d", a.Stopped, a.result(), a.idle)
 	}
 }
 
-// The caller sees the exit code that the tool would have had in its format and where it writes, but no other end than the
-// tool's by a signal.
+// The caller sees the exit code that the tool would have had in its format and where it writes, but
+// no other end than the tool's by a signal.
 func TestShownStatus(t *testing.T) {
 	xfsz := Status{Signal: syscall.SIGXFSZ}
 	for _, tt := range []struct {
@@ -405,18 +443,26 @@ func TestShownStatus(t *testing.T) {
 		kills     bool
 		st, shown Status
 	}{
-		{0, nil, true, Status{}, Status{}}, {0, nil, true, Status{Exit: 4}, Status{Exit: 4}}, {1, nil, true, Status{}, Status{Exit: 1}},
-		{53, nil, true, Status{Exit: 1}, Status{Exit: 53}}, {1, nil, true, Status{Signal: syscall.SIGTERM}, Status{Signal: syscall.SIGTERM}},
-		{0, syscall.ENOSPC, true, Status{}, Status{Exit: 101}}, {53, syscall.ENOSPC, true, Status{}, Status{Exit: 53}},
-		{0, syscall.EIO, true, Status{Exit: 3}, Status{Exit: 3}}, {0, syscall.ENOSPC, true, Status{Signal: syscall.SIGTERM}, Status{Signal: syscall.SIGTERM}},
-		{0, syscall.EFBIG, false, Status{}, Status{Exit: 101}}, {0, syscall.EFBIG, true, Status{}, xfsz},
-		{0, syscall.EFBIG, true, Status{Exit: 101}, xfsz}, {0, syscall.EFBIG, true, Status{Signal: syscall.SIGTERM}, Status{Signal: syscall.SIGTERM}},
+		{0, nil, true, Status{}, Status{}}, {0, nil, true, Status{Exit: 4}, Status{Exit: 4}},
+		{1, nil, true, Status{}, Status{Exit: 1}},
+		{53, nil, true, Status{Exit: 1}, Status{Exit: 53}},
+		{1, nil, true, Status{Signal: syscall.SIGTERM}, Status{Signal: syscall.SIGTERM}},
+		{0, syscall.ENOSPC, true, Status{}, Status{Exit: 101}},
+		{53, syscall.ENOSPC, true, Status{}, Status{Exit: 53}},
+		{0, syscall.EIO, true, Status{Exit: 3}, Status{Exit: 3}}, {0, syscall.ENOSPC, true,
+			Status{Signal: syscall.SIGTERM}, Status{Signal: syscall.SIGTERM}},
+		{0, syscall.EFBIG, false, Status{}, Status{Exit: 101}},
+		{0, syscall.EFBIG, true, Status{}, xfsz},
+		{0, syscall.EFBIG, true, Status{Exit: 101}, xfsz}, {0, syscall.EFBIG, true,
+			Status{Signal: syscall.SIGTERM}, Status{Signal: syscall.SIGTERM}},
 	} {
 		stream := &scriptedStream{}
 		stream.seen.Exit = tt.exit
-		a := &Attempt{Options: Options{Stream: stream, Tool: scriptedTool{kills: tt.kills}}, outputs: outputs{stdout: &sink{failed: tt.failed}}}
+		a := &Attempt{Options: Options{Stream: stream, Tool: scriptedTool{kills: tt.kills}},
+			outputs: outputs{stdout: &sink{failed: tt.failed}}}
 		if got := a.Shown(tt.st); got != tt.shown {
-			t.Errorf("%+v with exit %d, %v: shown %+v, want %+v", tt.st, tt.exit, tt.failed, got, tt.shown)
+			t.Errorf("%+v with exit %d, %v: shown %+v, want %+v", tt.st, tt.exit, tt.failed, got,
+				tt.shown)
 		}
 	}
 }
@@ -433,14 +479,18 @@ func TestWhatEndsWhenTheCallerHasGone(t *testing.T) {
 				defer w.Close()
 				files[i] = r
 			}
-			a.stdout, a.stderr = newSink(devNull(t), newWriter(), false), newSink(devNull(t), newWriter(), false)
-			a.taps = []*tap{newTap(link{ours: files[0]}, a.stdout), newTap(link{ours: files[1]}, a.stderr)}
+			a.stdout, a.stderr = newSink(devNull(t), newWriter(), false),
+				newSink(devNull(t), newWriter(), false)
+			a.taps = []*tap{newTap(link{ours: files[0]}, a.stdout),
+				newTap(link{ours: files[1]}, a.stderr)}
 			if ended {
 				a.ended = &Status{}
 			}
 			a.lose(loss{a.stdout, syscall.EPIPE})
-			if got, want := a.taps[0].over, !ended && !holds; got != want || a.taps[1].over || !a.stdout.gone || a.stderr.gone || a.stdout.failed != nil {
-				t.Errorf("ended %v, holds %v: stdout is closed: %v, want %v; stderr: %v", ended, holds, got, want, a.taps[1].over)
+			if got, want := a.taps[0].over, !ended && !holds; got != want || a.taps[1].over ||
+				!a.stdout.gone || a.stderr.gone || a.stdout.failed != nil {
+				t.Errorf("ended %v, holds %v: stdout is closed: %v, want %v; stderr: %v", ended,
+					holds, got, want, a.taps[1].over)
 			}
 			a.lose(loss{a.stderr, syscall.ECONNRESET})
 			if got := a.taps[1].over; got != !ended {
@@ -457,11 +507,14 @@ func TestWhyAStreamIsLost(t *testing.T) {
 		failed error
 		logged int
 	}{
-		{[]error{syscall.EPIPE, syscall.ECONNRESET}, nil, 0}, {[]error{syscall.ENOSPC}, syscall.ENOSPC, 1},
+		{[]error{syscall.EPIPE, syscall.ECONNRESET}, nil, 0},
+		{[]error{syscall.ENOSPC}, syscall.ENOSPC, 1},
 		{[]error{syscall.EPIPE, syscall.EIO, syscall.EPIPE, syscall.ENOSPC}, syscall.EIO, 1},
 	} {
 		logged := 0
-		a := &Attempt{Options: Options{Stream: &scriptedStream{}, Fault: func(string, error) { logged++ }}, ended: &Status{}, outputs: outputs{stdout: &sink{}}}
+		a := &Attempt{Options: Options{Stream: &scriptedStream{}, Fault: func(string, error) {
+			logged++
+		}}, ended: &Status{}, outputs: outputs{stdout: &sink{}}}
 		for _, err := range tt.errs {
 			a.lose(loss{a.stdout, err})
 		}

@@ -100,7 +100,8 @@ func (w *witness) listen() error {
 func (w *witness) wake() error {
 	const stopped = 5 // CLD_STOPPED
 	var info unix.Siginfo
-	err := unix.Waitid(unix.P_PID, w.pid, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
+	err := unix.Waitid(unix.P_PID, w.pid, &info,
+		unix.WEXITED|unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
 	switch {
 	case err != nil || info.Signo == 0:
 		return err

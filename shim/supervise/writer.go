@@ -20,8 +20,9 @@ type sink struct {
 	fd     int
 	writer *writer
 	held   *heldOutput // nil if output is passed on at once; two sinks of one file share it
-	gone   bool        // the caller has closed its end, or a write has failed; nothing more is written
-	failed error       // why a write failed although the caller has not closed its end
+	// the caller has closed its end, or a write has failed; nothing more is written
+	gone   bool
+	failed error // why a write failed although the caller has not closed its end
 }
 
 // A loss says that a stream of the caller takes no more, and why.
@@ -87,12 +88,13 @@ func (s *sink) drop() {
 	s.held = nil
 }
 
-// smallPiece is how many bytes are written at once to a caller that is watched: a pipe takes them as
-// soon as the reader has emptied a page.
+// smallPiece is how many bytes are written at once to a caller that is watched: a pipe takes them
+// as soon as the reader has emptied a page.
 const smallPiece = 4 << 10
 
-// Write writes all of data, also to a descriptor that is non-blocking, and counts the data that the caller has taken. Only the
-// sink's writer calls it. With *os.File a closed pipe on stdout would kill the shim.
+// Write writes all of data, also to a descriptor that is non-blocking, and counts the data that the
+// caller has taken. Only the sink's writer calls it. With *os.File a closed pipe on stdout would
+// kill the shim.
 func (s *sink) Write(data []byte) (written int, err error) {
 	for written < len(data) {
 		size := min(len(data)-written, pieceSize)
@@ -103,7 +105,8 @@ func (s *sink) Write(data []byte) (written int, err error) {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EAGAIN):
-			if _, err := poll([]unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLOUT}}, -1); err != nil {
+			if _, err := poll([]unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLOUT}},
+				-1); err != nil {
 				return written, err
 			}
 		case err != nil:
@@ -177,7 +180,8 @@ func (s *heldOutput) store(data []byte) error {
 }
 
 func (s *heldOutput) copyOut() error {
-	from := io.MultiReader(&s.memory, io.NewSectionReader(s.file, 0, s.size)) // without a file the size is 0
+	// without a file the size is 0
+	from := io.MultiReader(&s.memory, io.NewSectionReader(s.file, 0, s.size))
 	for _, r := range s.runs {
 		if _, err := io.CopyN(r.to, from, r.size); err != nil {
 			return err
@@ -332,7 +336,8 @@ func (o *outputs) open(stdout, stderr *os.File, hold bool) {
 	if !one {
 		o.writers = append(o.writers, newWriter())
 	}
-	o.stdout, o.stderr = newSink(stdout, first, hold), newSink(stderr, o.writers[len(o.writers)-1], hold)
+	o.stdout, o.stderr = newSink(stdout, first, hold),
+		newSink(stderr, o.writers[len(o.writers)-1], hold)
 	if one {
 		o.stderr.held = o.stdout.held
 	}
@@ -381,9 +386,9 @@ func (o *outputs) watchCaller() {
 	}
 }
 
-// countBeat counts a beat as idle if the caller has taken nothing since the last one, although there
-// is output for it. Of a tool that a signal has killed, it is none either if the caller could take
-// more.
+// countBeat counts a beat as idle if the caller has taken nothing since the last one, although
+// there is output for it. Of a tool that a signal has killed, it is none either if the caller could
+// take more.
 func (o *outputs) countBeat(died bool) {
 	taken, waiting := o.delivery()
 	o.idle++
@@ -403,7 +408,8 @@ func (o *outputs) delivery() (taken int64, waiting bool) {
 
 // takes reports whether the caller's streams take more now.
 func (o *outputs) takes() bool {
-	fds := []unix.PollFd{{Fd: int32(o.stdout.fd), Events: unix.POLLOUT}, {Fd: int32(o.stderr.fd), Events: unix.POLLOUT}}
+	fds := []unix.PollFd{{Fd: int32(o.stdout.fd), Events: unix.POLLOUT},
+		{Fd: int32(o.stderr.fd), Events: unix.POLLOUT}}
 	n, err := unix.Poll(fds, 0)
 	return err == nil && n == len(fds)
 }

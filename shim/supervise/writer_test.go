@@ -29,12 +29,16 @@ func TestSink(t *testing.T) {
 		do   func(*sink)
 		want string
 	}{
-		{"open", false, func(s *sink) { s.write([]byte("a"), nil); s.write(nil, nil); s.write([]byte("b"), nil) }, "ab"},
+		{"open", false,
+			func(s *sink) { s.write([]byte("a"), nil); s.write(nil, nil); s.write([]byte("b"), nil) }, "ab"},
 		{"held", true, func(s *sink) { s.write([]byte("a"), nil) }, ""},
-		{"shown", true, func(s *sink) { s.write([]byte("a"), nil); s.show(); s.write([]byte("b"), nil); s.show() }, "ab"},
+		{"shown", true,
+			func(s *sink) { s.write([]byte("a"), nil); s.show(); s.write([]byte("b"), nil); s.show() }, "ab"},
 		{"dropped", true, func(s *sink) { s.write([]byte("a"), nil); s.drop(); s.show() }, ""},
-		{"dropped twice", true, func(s *sink) { s.write([]byte("a"), nil); s.drop(); s.drop() }, ""},
-		{"gone", true, func(s *sink) { s.write([]byte("a"), nil); s.gone = true; s.show(); s.write([]byte("b"), nil) }, ""},
+		{"dropped twice", true,
+			func(s *sink) { s.write([]byte("a"), nil); s.drop(); s.drop() }, ""},
+		{"gone", true,
+			func(s *sink) { s.write([]byte("a"), nil); s.gone = true; s.show(); s.write([]byte("b"), nil) }, ""},
 	}
 	for _, test := range tests {
 		f, w := outputFile(t), newWriter()
@@ -70,7 +74,8 @@ func TestBuffersGoBack(t *testing.T) {
 	close(w.queue)
 	w.run(nil, gone)
 	if len(free) != 1 || len(gone) != 2 || b.rendered != nil {
-		t.Errorf("%d have gone back, %d sinks are gone, %d bytes are kept", len(free), len(gone), len(b.rendered))
+		t.Errorf("%d have gone back, %d sinks are gone, %d bytes are kept", len(free), len(gone),
+			len(b.rendered))
 	}
 }
 
@@ -128,7 +133,8 @@ func TestDiskFillsUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 3 << 19, Max: 3 << 19}); err != nil {
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE,
+		&syscall.Rlimit{Cur: 3 << 19, Max: 3 << 19}); err != nil {
 		t.Fatal(err)
 	}
 	read := make(chan string)
@@ -225,8 +231,8 @@ func TestABufferComesBack(t *testing.T) {
 	}
 }
 
-// A writer writes all that is queued, in its order; a stream that nobody reads any more is reported once, and the other is
-// written on. Every buffer goes back.
+// A writer writes all that is queued, in its order; a stream that nobody reads any more is reported
+// once, and the other is written on. Every buffer goes back.
 func TestWriter(t *testing.T) {
 	r, broken := pair(t, blockingPipe)
 	r.Close()
@@ -242,7 +248,8 @@ func TestWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		free, stop, gone := make(chan *buffer, 8), make(chan struct{}), make(chan loss, 8)
-		for i, c := range []chunk{{to: taken, held: held}, {to: lost, data: []byte("x")}, {to: taken, data: []byte("one ")}, {to: lost, data: []byte("y")},
+		for i, c := range []chunk{{to: taken, held: held}, {to: lost, data: []byte("x")},
+			{to: taken, data: []byte("one ")}, {to: lost, data: []byte("y")},
 			{to: taken, data: []byte("two")}} {
 			if i > 0 {
 				c.buffer = &buffer{free: free}
@@ -258,8 +265,10 @@ func TestWriter(t *testing.T) {
 		}
 		w.run(stop, gone)
 		got, err := os.ReadFile(out.Name())
-		if err != nil || !bytes.Equal(bytes.Trim(got, "\x00"), []byte(want)) || len(gone) != reports || len(free) != back {
-			t.Errorf("stopped %v: %q is written, %d reports, %d buffers are back, %v", stopped, got, len(gone), len(free), err)
+		if err != nil || !bytes.Equal(bytes.Trim(got, "\x00"), []byte(want)) ||
+			len(gone) != reports || len(free) != back {
+			t.Errorf("stopped %v: %q is written, %d reports, %d buffers are back, %v", stopped, got,
+				len(gone), len(free), err)
 		}
 		if reports > 0 && <-gone != (loss{lost, syscall.EPIPE}) {
 			t.Error("the wrong one is reported")

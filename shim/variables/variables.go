@@ -63,8 +63,9 @@ func Set(environ []string, name, value string) []string {
 // not changed.
 func Own(environ []string, accountHome, name string) string {
 	value := Get(environ, name)
-	if name == "HOME" && filepath.IsAbs(value) && accountHome != value && (hasOwnFiles(accountHome) ||
-		filepath.IsAbs(accountHome) && rootsGuest(value) && !hasOwnFiles(value)) {
+	if name == "HOME" && filepath.IsAbs(value) && accountHome != value &&
+		(hasOwnFiles(accountHome) ||
+			filepath.IsAbs(accountHome) && rootsGuest(value) && !hasOwnFiles(value)) {
 		return accountHome
 	}
 	return value

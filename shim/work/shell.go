@@ -19,8 +19,9 @@ import (
 // A commandRun is a run of a tool that ran commands. The events do not name the files that these
 // changed.
 type commandRun struct {
-	Began int64  `json:"began"`          // in nanoseconds
-	Ended int64  `json:"ended"`          // by the clock of files: its tick can be shared by a later change
+	Began int64 `json:"began"` // in nanoseconds
+	// by the clock of files: its tick can be shared by a later change
+	Ended int64  `json:"ended"`
 	Said  string `json:"said,omitempty"` // a keyed digest of the answer's last line
 }
 
@@ -72,13 +73,17 @@ func (p *Project) Find(left, id string) string {
 		if len(files) >= maxLeftFiles {
 			break
 		}
-		i := slices.IndexFunc(runs, func(r leftFile) bool { return r.Run.Began <= f.Time && f.Time < r.Run.Ended })
-		if i < 0 || !isLeftPath(f.Path) || slices.ContainsFunc(files, func(o leftFile) bool { return o.Path == f.Path }) {
+		i := slices.IndexFunc(runs, func(r leftFile) bool {
+			return r.Run.Began <= f.Time && f.Time < r.Run.Ended
+		})
+		if i < 0 || !isLeftPath(f.Path) ||
+			slices.ContainsFunc(files, func(o leftFile) bool { return o.Path == f.Path }) {
 			continue
 		}
 		path := filepath.Join(root, f.Path)
 		content, err := disk.Read(path, maxLeftBytes)
-		if err != nil || disk.Resolve(path) != path || id != "" && strings.Contains(content, id) || hasLine(content, runs[i].Run.Said, digest) {
+		if err != nil || disk.Resolve(path) != path || id != "" && strings.Contains(content, id) ||
+			hasLine(content, runs[i].Run.Said, digest) {
 			continue
 		}
 		f.Digest = digest(content)
@@ -122,8 +127,10 @@ func (p *Project) projectFiles(root string) []leftFile {
 	defer cancel()
 	var files []leftFile
 	err := git.EachFile(ctx, root, p.Environ, func(path string, info fs.FileInfo) {
-		if info.Mode().IsRegular() && (p.Home == "" || !strings.HasPrefix(filepath.Join(root, path), p.Home+"/")) {
-			files = append(files, leftFile{Path: path, leftState: leftState{Size: info.Size(), Time: info.ModTime().UnixNano()}})
+		if info.Mode().IsRegular() &&
+			(p.Home == "" || !strings.HasPrefix(filepath.Join(root, path), p.Home+"/")) {
+			files = append(files, leftFile{Path: path,
+				leftState: leftState{Size: info.Size(), Time: info.ModTime().UnixNano()}})
 		}
 	})
 	if err != nil {

@@ -18,10 +18,12 @@ func TestFindWork(t *testing.T) {
 		name, before, run, then string
 		want                    []string
 	}{
-		{"edits and makes files", ":", "echo two >a; echo new >new; echo two >d/c", ":", []string{"a", "d/c", "new"}},
+		{"edits and makes files", ":", "echo two >a; echo new >new; echo two >d/c", ":",
+			[]string{"a", "d/c", "new"}},
 		{"only reads", ":", "cat a", ":", nil},
 		{"committed since", ":", "echo two >a", "git add .; git commit -qm 2", []string{"a"}},
-		{"committed by the run", ":", "echo two >a; git add .; git commit -qm 2", ":", []string{"a"}},
+		{"committed by the run", ":", "echo two >a; git add .; git commit -qm 2",
+			":", []string{"a"}},
 		{"put back", ":", "echo two >a", "git checkout -q a", nil},
 		{"stashed", ":", "echo two >a; echo new >new", "git stash -qu", nil},
 		{"stashed, and back", ":", "echo two >a", "git stash -q; git stash pop -q", nil},
@@ -30,7 +32,8 @@ func TestFindWork(t *testing.T) {
 		{"ignored", "echo '*.log' >.gitignore", "echo x >x.log", ":", nil},
 		{"hidden", ":", "echo x >.state; mkdir d/.x; echo x >d/.x/y", ":", nil},
 		{"a link to a file elsewhere", "ln -s ../elsewhere link", "echo x >../elsewhere", ":", nil},
-		{"below a link to a directory", ":", "mkdir ../other; echo x >../other/y; rm -r d; ln -s ../other d", ":", nil},
+		{"below a link to a directory", ":",
+			"mkdir ../other; echo x >../other/y; rm -r d; ln -s ../other d", ":", nil},
 		{"no regular file", ":", "mkfifo new", ":", nil},
 		{"of the tool's home", ":", "mkdir -p home/x; echo x >home/x/y", ":", nil},
 		{"has the run's answer", ":", "printf 'log\n  It is done.\n' >out", ":", nil},
@@ -44,7 +47,9 @@ func TestFindWork(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				dir := filepath.Join(gitrepo.New(t), "repo")
-				gitrepo.Script(t, filepath.Dir(dir), "rm -r .git; mkdir repo; cd repo; git init -q; mkdir d; echo one >a; echo one >d/c; git add .; git commit -qm 1;"+tt.before)
+				gitrepo.Script(t, filepath.Dir(dir),
+					"rm -r .git; mkdir repo; cd repo; git init -q; mkdir d; echo one >a; echo "+
+						"one >d/c; git add .; git commit -qm 1;"+tt.before)
 				want := tt.want
 				if !git {
 					if strings.Contains(tt.run+tt.then, "git") || tt.name == "ignored" {
@@ -60,7 +65,8 @@ func TestFindWork(t *testing.T) {
 				time.Sleep(20 * time.Millisecond)
 				gitrepo.Script(t, dir, tt.run)
 				time.Sleep(20 * time.Millisecond)
-				left := c.Left(Run{Started: c.started, Shell: true, Answer: "First this.\nIt is done."}, "")
+				left := c.Left(Run{Started: c.started, Shell: true,
+					Answer: "First this.\nIt is done."}, "")
 				time.Sleep(20 * time.Millisecond)
 				gitrepo.Script(t, dir, tt.then)
 				found := decoded(c.Find(left, id))

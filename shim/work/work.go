@@ -114,7 +114,8 @@ func (p *Project) Left(run Run, before string) string {
 			continue
 		}
 		state, err := stateOf(filepath.Join(root, path))
-		if err == nil && (state.Absent || state.Time >= run.Started.UnixNano()) { // an older one was only read
+		// an older one was only read
+		if err == nil && (state.Absent || state.Time >= run.Started.UnixNano()) {
 			take(path, state, nil)
 		}
 	}
@@ -148,11 +149,13 @@ func decodeLeft(text string) []leftFile {
 // isLeftPath reports whether a path stays below the root, survives JSON and can be an argument of
 // git: the model chose it.
 func isLeftPath(path string) bool {
-	return filepath.IsLocal(path) && utf8.ValidString(path) && !strings.Contains(path, "\x00") && len(path) <= unix.PathMax
+	return filepath.IsLocal(path) && utf8.ValidString(path) && !strings.Contains(path, "\x00") &&
+		len(path) <= unix.PathMax
 }
 
-// Gone reports whether a session's changes were thrown away since, also by a commit, given the files
-// that it left and the commit that was checked out then. If all files are as they were, it runs no git.
+// Gone reports whether a session's changes were thrown away since, also by a commit, given the
+// files that it left and the commit that was checked out then. If all files are as they were, it
+// runs no git.
 func (p *Project) Gone(left, head string) bool {
 	files, root := decodeLeft(left), p.Root()
 	touched := func(f leftFile) bool {
@@ -199,7 +202,8 @@ func (p *Project) fate(root string, f leftFile, commit bool, id string) fate {
 	content, err := disk.Read(filepath.Join(root, f.Path), maxLeftBytes)
 	absent := disk.IsAbsent(err)
 	asLeft := err == nil && p.Digest(content) == f.Digest
-	asCommitted := absent && id == "" || err == nil && id != "" && git.BlobID(content, len(id)) == id
+	asCommitted := absent && id == "" ||
+		err == nil && id != "" && git.BlobID(content, len(id)) == id
 	switch {
 	case asCommitted && id != "" && !asLeft, !commit && err == nil && !asLeft && !p.ranSince(f):
 		return reverted
@@ -211,7 +215,8 @@ func (p *Project) fate(root string, f leftFile, commit bool, id string) fate {
 	return unchanged
 }
 
-// ranSince reports whether another call than the session's latest ran in the project since a file was left, or the ledger does not say.
+// ranSince reports whether another call than the session's latest ran in the project since a file
+// was left, or the ledger does not say.
 func (p *Project) ranSince(f leftFile) bool {
 	n, err := p.Beside(p.Root(), decide.Millis(f.Time/1e6), decide.MillisOf(time.Now()))
 	return err != nil || n > 1
