@@ -26,27 +26,38 @@ var notCallers = sync.OnceValue(func() map[string]callerRole {
 const personPrograms = `
 	login sshd sshd-session sshd-auth dropbear mosh-server telnetd
 	tmux screen zellij byobu tmate dtach abduco dvtm
-	xterm uxterm urxvt rxvt st foot alacritty kitty ghostty wezterm wezterm-gui wezterm-mux-server konsole yakuake
-	gnome-terminal gnome-terminal-server ptyxis ptyxis-agent kgx xfce4-terminal mate-terminal lxterminal qterminal
-	deepin-terminal terminator tilix tilda guake terminology sakura cool-retro-term hyper tabby warp warp-terminal
+	xterm uxterm urxvt rxvt st foot alacritty kitty ghostty wezterm wezterm-gui wezterm-mux-server
+	konsole yakuake
+	gnome-terminal gnome-terminal-server ptyxis ptyxis-agent kgx xfce4-terminal mate-terminal
+	lxterminal qterminal
+	deepin-terminal terminator tilix tilda guake terminology sakura cool-retro-term hyper tabby warp
+	warp-terminal
 	ttyd gotty iTerm2 Terminal
-	code code-insiders code-oss code-server codium vscodium cursor windsurf electron bootstrap-fork server-main.js
-	vi vim nvim gvim view nano micro helix hx kak kate gedit emacs zed zed-editor sublime_text eclipse
-	idea idea64 pycharm pycharm64 webstorm webstorm64 goland goland64 clion clion64 rider rider64 phpstorm phpstorm64
-	rubymine rubymine64 rustrover rustrover64 datagrip datagrip64 studio studio64 com.intellij.idea.Main
+	code code-insiders code-oss code-server codium vscodium cursor windsurf electron bootstrap-fork
+	server-main.js
+	vi vim nvim gvim view nano micro helix hx kak kate gedit emacs zed zed-editor sublime_text
+	eclipse
+	idea idea64 pycharm pycharm64 webstorm webstorm64 goland goland64 clion clion64 rider rider64
+	phpstorm phpstorm64
+	rubymine rubymine64 rustrover rustrover64 datagrip datagrip64 studio studio64
+	com.intellij.idea.Main
 	ipython ipykernel_launcher
 	gnome-shell plasmashell xfce4-session`
 
 // sleep, tail, cat and pause keep a container alive and make no calls: a process below them has
 // lost its own parent.
 const services = `
-	systemd init launchd openrc-init supervise-daemon start-stop-daemon upstart dinit runit runsv runsvdir runit-init
+	systemd init launchd openrc-init supervise-daemon start-stop-daemon upstart dinit runit runsv
+	runsvdir runit-init
 	supervise svscan supervisord circusd monit PM2 pm2 forever xinetd inetd dbus-daemon
-	tini dumb-init docker-init catatonit containerd-shim containerd-shim-runc-v2 containerd dockerd conmon crio podman kubelet
+	tini dumb-init docker-init catatonit containerd-shim containerd-shim-runc-v2 containerd dockerd
+	conmon crio podman kubelet
 	sleep tail cat pause
 	cron crond fcron anacron atd incrond
-	gitlab-runner gitlab-runner-helper Runner.Listener Agent.Listener act_runner forgejo-runner buildkite-agent
-	woodpecker-agent drone-runner-docker drone-runner-exec circleci-agent circleci-runner teamcity-agent
+	gitlab-runner gitlab-runner-helper Runner.Listener Agent.Listener act_runner forgejo-runner
+	buildkite-agent
+	woodpecker-agent drone-runner-docker drone-runner-exec circleci-agent circleci-runner
+	teamcity-agent
 	agent.jar remoting.jar slave.jar swarm-client.jar jenkins.war
 	slurmd slurmstepd sge_execd sge_shepherd pbs_mom`
 
