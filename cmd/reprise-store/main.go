@@ -1,5 +1,5 @@
 // Command reprise-store connects the shims and shimctl with a shared store. They start it where one
-// is configured.
+// is configured. Package helper is all of it.
 package main
 
 import (

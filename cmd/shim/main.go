@@ -1,5 +1,5 @@
 // Command shim is installed under the name of each tool, such as claude, and stands in front
-// of the real command of that name.
+// of the real command of that name. Package shim is all of it.
 package main
 
 import (

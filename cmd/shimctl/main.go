@@ -1,4 +1,4 @@
-// Command shimctl shows the decisions of the shims, and the reasons.
+// Command shimctl shows the decisions of the shims, and the reasons. Package ctl is all of it.
 package main
 
 import (

@@ -2,7 +2,7 @@
 // need.
 //
 // It never runs a tool for a call and decides nothing about one. Invariants: screens only read; a
-// command that writes shows the change first, and asks.
+// command that writes shows the change first, and asks, except config set and report.
 package ctl
 
 import (

@@ -2,8 +2,7 @@
 // install the pins, the documents and shimctl doctor show it, and a release has it as a separate
 // file. It is linked into shimctl, never into the shim.
 //
-// It fetches nothing. Invariant: a version that differs in one of several lists differs in all of
-// them together.
+// It fetches nothing. Invariant: tests, documents, doctor and releases have the same list.
 package tested
 
 import (

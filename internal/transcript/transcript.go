@@ -1,7 +1,7 @@
 // Package transcript reads the first prompt of a session from the tool's own file.
 //
 // It never writes to these files and stores nothing of them. Only shimctl uses it, to make rules
-// from calls.
+// from calls. Invariant: it returns the whole text of the first message, or none.
 package transcript
 
 import (

@@ -1,5 +1,5 @@
 // Package models knows models by their names. The shim links it, so it does no work before it is
-// asked.
+// asked, and it never reads a file. Invariant: nothing is said of a name that it does not know.
 package models
 
 import (

@@ -101,7 +101,7 @@ var Table = slices.Concat(
 		{Code: Identical, Meaning: "the prompt was repeated",
 			Advice: "A rule for this caller alone can resume repeats: identical = \"resume\""},
 		{Code: BaseChanged, Meaning: "the prompt does not repeat all of the session's prompts",
-			Advice: "Keep the old prompt, or capture the task by a rule"},
+			Advice: "Keep the old prompt, or capture the task by a rule, not REPRISE_TASK"},
 		{Code: HistoryEdited, Meaning: "the prompt shows an answer that is not the session's",
 			Advice: "Show its answers unchanged; text after \"The coder said:\" counts as an " +
 				"answer"},

@@ -1,6 +1,6 @@
 // Package variables reads and changes the variables of an environment, as os.Environ returns them.
 //
-// It never changes this process's environment: each result is a copy.
+// Invariant: it never changes this process's environment, nor the slice that it is given.
 package variables
 
 import (

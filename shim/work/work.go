@@ -1,7 +1,7 @@
 // Package work remembers the files that a session's runs have changed, and finds whether that work
 // was thrown away.
 //
-// It changes nothing in the project, and keeps digests of the files, no content.
+// It keeps digests of the files, no content. Invariant: it never changes the project.
 package work
 
 import (

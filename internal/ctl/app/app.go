@@ -1,8 +1,8 @@
 // Package app has the parts that all commands of shimctl need: the streams, the ledger, the
 // configuration, the store, errors with hints, and the flags that select calls.
 //
-// It knows no command. Invariants: nothing is written before the user has agreed to it (Agreed),
-// and an error's hint names the command to type.
+// It knows no command. Invariants: one function asks the user (Agreed), and an error's hint names
+// the command to type.
 package app
 
 import (

@@ -77,7 +77,7 @@ func Propose(a *app.App, l *ledger.Ledger, i ledger.Record, name string) (p Prop
 	case i.Mode != rewrite.Fresh || i.FellBack != "":
 		return p, fmt.Errorf("it was not fresh for want of a name (%s)", view.Decision(i))
 	case i.Task != "":
-		return p, fmt.Errorf("its caller named the task %s", i.Task)
+		return p, fmt.Errorf("its caller named the task %s: unset REPRISE_TASK for a rule", i.Task)
 	}
 	calls, err := readCalls(l, i)
 	if err != nil {

@@ -1,7 +1,8 @@
 // Package rule makes a rule from a call, and adds it to the configuration.
 //
 // It never applies a rule to a running call. Invariant: a rule that it makes from a call captures
-// the task from the prompt, and the statements on past calls were found by the shim's own matching.
+// the task from the prompt or makes each run of the caller a job; past calls are matched as the
+// shim matches them.
 package rule
 
 import (
@@ -126,8 +127,8 @@ func add(a *app.App, p Proposal, agreed app.Consent) error {
 	return nil
 }
 
-// withRule returns the configuration file with the text of a rule at the end. It refuses to change a
-// file with mistakes.
+// withRule returns the configuration file with the text of a rule at the end. It refuses to change
+// a file with mistakes.
 func withRule(a *app.App, text string) (edit textfile.Edit, err error) {
 	if edit, err = textfile.Config(a); err != nil {
 		return edit, err

@@ -3,8 +3,8 @@
 // streams. Which words refuse a session, and where a tool says the IDs and usage, stand in each
 // tool's package.
 //
-// It never names a tool: a difference is a parameter, or the tool's own method. Invariant: in doubt
-// a call is unmanaged, and a failure counts against the session.
+// It never asks which tool it serves: a difference is a parameter, or the tool's own method.
+// Invariant: in doubt a call is unmanaged, and a failure counts against the session.
 package base
 
 import (

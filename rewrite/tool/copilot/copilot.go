@@ -1,10 +1,14 @@
-// Package copilot is GitHub Copilot CLI. Facts here were measured with 1.0.102 unless they name
-// another version; docs/internals/copilot.md lists them all.
+// Package copilot is GitHub Copilot CLI as the shim knows it: command line, output, session files.
+// Facts here were measured with 1.0.102 unless they name another version; docs/internals/copilot.md
+// lists them all.
 //
 // A call runs in the caller's format, text included: text shows tools at work in a form that json
 // does not have. Facts that the output lacks are read from a file that copilot writes for
 // --usage-output-file, from the file of the session that is resumed, and for silent text from a
 // file of --share.
+//
+// It never runs the tool. Invariant: a command line that it does not know in full is passed
+// through.
 package copilot
 
 import (

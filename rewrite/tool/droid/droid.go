@@ -1,8 +1,12 @@
-// Package droid is Factory's Droid. Facts here were measured with 0.225.2 unless they name another
-// version; docs/internals/droid.md lists them all.
+// Package droid is Factory's Droid as the shim knows it: command line, output, session files. Facts
+// here were measured with 0.225.2 unless they name another version; docs/internals/droid.md lists
+// them all.
 //
 // A resume is a fork. With --session-id, an unknown ID begins a new session under that very ID,
 // which looks like a resume that succeeded; --fork refuses it.
+//
+// It never runs the tool. Invariant: a command line that it does not know in full is passed
+// through.
 package droid
 
 import (

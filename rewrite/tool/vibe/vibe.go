@@ -1,9 +1,13 @@
-// Package vibe is Mistral Vibe. Facts here were measured with 3.0.3 unless they name another
-// version; docs/internals/vibe.md lists them all.
+// Package vibe is Mistral Vibe as the shim knows it: command line, output, session files. Facts
+// here were measured with 3.0.3 unless they name another version; docs/internals/vibe.md lists them
+// all.
 //
 // A call runs in the caller's format, text included: no format shows that a run has failed, so text
 // rendered from another format could be wrong. Facts that the output lacks are read from the files
 // that vibe writes to --output-dir.
+//
+// It never runs the tool. Invariant: a command line that it does not know in full is passed
+// through.
 package vibe
 
 import (
