@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -35,21 +35,8 @@ func compilerFor(arch string) (string, error) {
 	if arch == runtime.GOARCH {
 		return "cc", nil
 	}
-	return "", fmt.Errorf("linux/%s, because %s is not on PATH (Debian: apt install %s)", arch,
+	return "", fmt.Errorf("build for %s: %s is not on PATH\nhint: apt install %s (Debian)", arch,
 		c.command, c.packages)
-}
-
-// buildable returns the architectures that there is a compiler for, and reports which it leaves
-// out.
-func buildable() (arches []string) {
-	for _, arch := range slices.Sorted(maps.Keys(compilers)) {
-		if _, err := compilerFor(arch); err != nil {
-			fmt.Println("left out:", err)
-			continue
-		}
-		arches = append(arches, arch)
-	}
-	return arches
 }
 
 // A program is a program of a release. Without C code it needs no C compiler.
@@ -60,59 +47,36 @@ type program struct {
 
 var all = []program{{"shim", true}, {"shimctl", true}, {"reprise-store", false}}
 
-// flags returns the flags that install.sh builds a program with.
-func (r *release) flags(p program) (tags, linker string, err error) {
-	cmd := exec.Command("sh", "-ec",
-		`. ./scripts/flags.sh; printf '%s\n%s\n%s' "$tags" "$(stamped "$1" "$2")" "$static"`, "sh",
-		r.version, r.commit)
-	cmd.Dir = r.root
-	text, err := output(cmd)
-	if err != nil {
-		return "", "", err
-	}
-	lines := strings.Split(text, "\n")
-	if p.c {
-		lines[1] += " " + lines[2]
-	}
-	return lines[0], lines[1], nil
-}
-
-// compile builds all programs for an architecture into a directory.
+// compile builds all programs for an architecture into a directory, with the flags of install.sh.
 func (r *release) compile(arch, into string) error {
 	compiler, err := compilerFor(arch)
 	if err != nil {
 		return err
 	}
+	text, err := r.output(nil, "sh", "-ec", `. ./scripts/flags.sh
+printf '%s\n%s\n%s' "$tags" "$(stamped "$1" "$2")" "$static"`, "sh", r.version, r.commit)
+	if err != nil {
+		return err
+	}
+	flags := strings.Split(text, "\n")
 	for _, p := range all {
-		if err := r.compileOne(p, arch, compiler, into); err != nil {
+		fmt.Printf("compiling %s for linux/%s\n", p.name, arch)
+		path, err := filepath.Abs(filepath.Join(into, p.name))
+		if err != nil {
+			return err
+		}
+		cgo, linker := "CGO_ENABLED=0", flags[1]
+		if p.c {
+			cgo, linker = "CGO_ENABLED=1", flags[1]+" "+flags[2]
+		}
+		if _, err := r.output([]string{"GOOS=linux", "GOARCH=" + arch, "GOAMD64=v1",
+			"GOARM64=v8.0", "GOFLAGS=", "GOWORK=off", cgo, "CGO_CFLAGS=-O2", "CGO_LDFLAGS=",
+			"CC=" + compiler}, "go", "build", "-trimpath", "-buildvcs=false", "-tags", flags[0],
+			"-ldflags", linker, "-o", path, "./cmd/"+p.name); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (r *release) compileOne(p program, arch, compiler, into string) error {
-	fmt.Printf("compiling %s for linux/%s\n", p.name, arch)
-	tags, linker, err := r.flags(p)
-	if err != nil {
-		return err
-	}
-	path, err := filepath.Abs(filepath.Join(into, p.name))
-	if err != nil {
-		return err
-	}
-	cgo := "CGO_ENABLED=0"
-	if p.c {
-		cgo = "CGO_ENABLED=1"
-	}
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags",
-		linker, "-o", path, "./cmd/"+p.name)
-	cmd.Dir = r.root
-	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0",
-		"GOFLAGS=", "GOWORK=off", cgo,
-		"CGO_CFLAGS=-O2", "CGO_LDFLAGS=", "CC="+compiler)
-	_, err = output(cmd)
-	return err
 }
 
 // makeExtras writes completions, from a build for this machine.
@@ -124,13 +88,11 @@ func (r *release) makeExtras(into string) error {
 	if err != nil {
 		return err
 	}
-	build := exec.Command("go", "build", "-o", shimctl, "./cmd/shimctl")
-	build.Dir = r.root
-	if _, err := output(build); err != nil {
+	if _, err := r.output(nil, "go", "build", "-o", shimctl, "./cmd/shimctl"); err != nil {
 		return err
 	}
 	for shell, name := range completions {
-		script, err := output(exec.Command(shimctl, "completion", shell))
+		script, err := r.output(nil, shimctl, "completion", shell)
 		if err != nil {
 			return err
 		}
@@ -154,7 +116,7 @@ type component struct {
 
 // components lists the modules that are linked into the programs, by their own build information,
 // and the libraries of Go and C.
-func components(arch, programs string) ([]component, error) {
+func (r *release) components(arch, programs string) ([]component, error) {
 	var list []component
 	for _, p := range all {
 		info, err := buildinfo.ReadFile(filepath.Join(programs, p.name))
@@ -169,7 +131,7 @@ func components(arch, programs string) ([]component, error) {
 			}
 		}
 	}
-	libc, err := libcVersion(arch)
+	libc, err := r.libcVersion(arch)
 	if err != nil {
 		return nil, err
 	}
@@ -198,12 +160,11 @@ func (r *release) licenses(list []component) ([]byte, error) {
 		if c.PURL == "" {
 			continue
 		}
-		find := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", c.Name)
+		find := []string{"list", "-m", "-f", "{{.Dir}}", c.Name}
 		if c.Name == "stdlib" {
-			find = exec.Command("go", "env", "GOROOT")
+			find = []string{"env", "GOROOT"}
 		}
-		find.Dir = r.root
-		dir, err := output(find)
+		dir, err := r.output(nil, "go", find...)
 		if err != nil {
 			return nil, err
 		}
@@ -219,6 +180,8 @@ func (r *release) licenses(list []component) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+var license = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice)`)
+
 // licenseTexts returns the texts of the files with a module's licence. A module without one is an
 // error.
 func licenseTexts(dir string) (texts []string, err error) {
@@ -227,11 +190,7 @@ func licenseTexts(dir string) (texts []string, err error) {
 		return nil, err
 	}
 	for _, entry := range entries {
-		name := strings.ToUpper(entry.Name())
-		if entry.IsDir() || !slices.ContainsFunc([]string{"LICENSE", "LICENCE",
-			"COPYING", "NOTICE"}, func(begin string) bool {
-			return strings.HasPrefix(name, begin)
-		}) {
+		if entry.IsDir() || !license.MatchString(entry.Name()) {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
@@ -247,16 +206,14 @@ func licenseTexts(dir string) (texts []string, err error) {
 }
 
 // libcVersion asks the compiler for the version of the C library that it links.
-func libcVersion(arch string) (string, error) {
+func (r *release) libcVersion(arch string) (string, error) {
 	compiler, err := compilerFor(arch)
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command(compiler, "-E", "-P", "-x", "c", "-")
-	cmd.Stdin = strings.NewReader("#include <features.h>\n__GLIBC__ __GLIBC_MINOR__\n")
-	text, err := output(cmd)
-	if err != nil {
-		return "", err
-	}
-	return strings.Join(strings.Fields(text), "."), nil
+	text, err := r.output(nil, "sh", "-c", `"$0" -E -P -x c - <<END
+#include <features.h>
+__GLIBC__ __GLIBC_MINOR__
+END`, compiler)
+	return strings.Join(strings.Fields(text), "."), err
 }

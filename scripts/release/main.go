@@ -1,55 +1,38 @@
-// Command release builds the files of a release: for each of amd64 and arm64 a static archive for
+// Command release builds the files of a release: for each architecture a static archive for
 // Linux with a list of its components (SBOM, CycloneDX) and a package for npm, with checksums.
 // Builds of a commit with the same compilers are identical, in any directory and at any time.
 //
-// It needs git, and a C compiler for each architecture. It leaves out an architecture without one,
-// and reports that; with -complete it fails instead. It uploads nothing.
+// It needs git, and a C compiler for each architecture. It uploads nothing.
 package main
 
 import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
+	"runtime"
 	"strings"
 	"time"
 )
 
 func main() {
 	out := flag.String("out", "", "the `directory` to write to, outside of the checkout")
-	arches := flag.String("arch", "",
-		"the `architectures` to build for (default: amd64 and arm64 if there are C compilers for "+
-			"them)")
-	complete := flag.Bool("complete", false, "fail instead of leaving an architecture out")
+	arches := flag.String("arch", runtime.GOARCH,
+		"the `architectures` to build for, with commas between: amd64, arm64")
 	flag.Parse()
-	r := release{root: ".", out: *out}
-	if err := r.run(*arches, *complete); err != nil {
+	r := release{root: ".", out: *out, arches: strings.Split(*arches, ",")}
+	err := r.checkOut()
+	for _, step := range []func() error{r.readCommit, r.build} {
+		if err == nil {
+			err = step()
+		}
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
-}
-
-func (r *release) run(arches string, complete bool) error {
-	if err := r.checkOut(); err != nil {
-		return err
-	}
-	if err := r.readCommit(); err != nil {
-		return err
-	}
-	switch {
-	case arches != "":
-		r.arches = strings.Split(arches, ",")
-	case complete:
-		r.arches = slices.Sorted(maps.Keys(compilers))
-	default:
-		r.arches = buildable()
-	}
-	return r.build()
 }
 
 // A release is a build of a checkout.
@@ -60,7 +43,7 @@ type release struct {
 	time            time.Time // of the commit, used for all files
 }
 
-// checkOut refuses to write into the checkout.
+// checkOut refuses to write into the checkout, or beside other files.
 func (r *release) checkOut() error {
 	if r.out == "" {
 		return errors.New("build release: no directory to write to\nhint: name one outside of " +
@@ -78,37 +61,31 @@ func (r *release) checkOut() error {
 		return fmt.Errorf("build release: %s lies in the checkout\nhint: name a directory "+
 			"outside of it, as -out /tmp/release", r.out)
 	}
+	if there, _ := os.ReadDir(out); len(there) > 0 {
+		return fmt.Errorf("build release: %s is not empty", r.out)
+	}
 	return nil
 }
 
-// readCommit names the release after the checkout's commit. SOURCE_DATE_EPOCH overrides its time.
+// readCommit names the release after the checkout's commit.
 func (r *release) readCommit() (err error) {
-	if r.version, err = r.git("describe", "--tags", "--always", "--dirty"); err != nil {
+	r.version, err = r.output(nil, "git", "describe", "--tags", "--always", "--dirty")
+	if err != nil {
 		return err
 	}
 	if strings.HasSuffix(r.version, "-dirty") {
 		return errors.New("build release: the checkout has changes\nhint: commit them, so that " +
 			"the version names what is built")
 	}
-	if r.commit, err = r.git("rev-parse", "HEAD"); err != nil {
+	text, err := r.output(nil, "git", "log", "-1", "--format=%H %cI")
+	if err != nil {
 		return err
 	}
-	epoch := os.Getenv("SOURCE_DATE_EPOCH")
-	if epoch == "" {
-		if epoch, err = r.git("log", "-1", "--format=%ct"); err != nil {
-			return err
-		}
-	}
-	seconds, err := strconv.ParseInt(epoch, 10, 64)
-	if err != nil {
-		return fmt.Errorf("read SOURCE_DATE_EPOCH: %q is no number of seconds", epoch)
-	}
-	r.time = time.Unix(seconds, 0).UTC()
-	return nil
-}
-
-func (r *release) git(args ...string) (string, error) {
-	return output(exec.Command("git", append([]string{"-C", r.root}, args...)...))
+	var at string
+	r.commit, at, _ = strings.Cut(text, " ")
+	r.time, err = time.Parse(time.RFC3339, at)
+	r.time = r.time.UTC()
+	return err
 }
 
 // build writes the release into its directory, after everything has been built.
@@ -134,16 +111,16 @@ func (r *release) build() error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func() error{
-		func() error { return os.WriteFile(filepath.Join(made, "install.sh"), script, 0o755) },
-		func() error { return r.npmLauncher(made) },
-		func() error { return checksums(made) },
-	} {
-		if err := step(); err != nil {
-			return err
-		}
+	if err := os.WriteFile(filepath.Join(made, "install.sh"), script, 0o755); err != nil {
+		return err
 	}
-	return r.deliver(made)
+	if err := r.npmLauncher(made); err != nil {
+		return err
+	}
+	if err := checksums(made); err != nil {
+		return err
+	}
+	return os.CopyFS(r.out, os.DirFS(made))
 }
 
 // buildFor builds the files that contain programs of an architecture.
@@ -153,7 +130,7 @@ func (r *release) buildFor(arch, made, extras, work string) error {
 		return err
 	}
 	fmt.Printf("packing reprise %s for linux/%s\n", r.version, arch)
-	linked, err := components(arch, programs)
+	linked, err := r.components(arch, programs)
 	if err != nil {
 		return err
 	}
@@ -181,43 +158,16 @@ func (r *release) buildFor(arch, made, extras, work string) error {
 
 func (r *release) name(arch string) string { return "reprise-" + r.version + "-linux-" + arch }
 
-// deliver copies the files into the output directory.
-func (r *release) deliver(made string) error {
-	if err := os.MkdirAll(r.out, 0o755); err != nil {
-		return fmt.Errorf("create directory: %w", err)
-	}
-	entries, err := os.ReadDir(made)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(made, e.Name()))
-		if err != nil {
-			return err
-		}
-		mode := os.FileMode(0o644)
-		if e.Name() == "install.sh" {
-			mode = 0o755
-		}
-		if err := os.WriteFile(filepath.Join(r.out, e.Name()), text, mode); err != nil {
-			return err
-		}
-		fmt.Println(filepath.Join(r.out, e.Name()))
-	}
-	return nil
-}
-
 func writeFile(path string, text []byte) error { return os.WriteFile(path, text, 0o644) }
 
-// output runs a command. Its stderr is part of the error.
-func output(cmd *exec.Cmd) (string, error) {
+// output runs a command in the checkout, with more variables. Its stderr is part of the error.
+func (r *release) output(env []string, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = r.root, append(os.Environ(), env...)
 	out, err := cmd.Output()
-	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			return "", fmt.Errorf("run %s: %w\n%s", strings.Join(cmd.Args, " "), err, exit.Stderr)
-		}
-		return "", fmt.Errorf("run %s: %w", cmd.Args[0], err)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = fmt.Errorf("run %s: %w\n%s", strings.Join(cmd.Args, " "), err, exit.Stderr)
 	}
-	return strings.TrimSpace(string(out)), nil
+	return strings.TrimSpace(string(out)), err
 }

@@ -5,20 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 )
-
-// A manifest is package.json. It has no scripts: installing a package runs nothing.
-type manifest struct {
-	Name                 string            `json:"name"`
-	Version              string            `json:"version"`
-	Description          string            `json:"description"`
-	License              string            `json:"license"`
-	Bin                  map[string]string `json:"bin,omitempty"`
-	OS                   []string          `json:"os,omitempty"`
-	CPU                  []string          `json:"cpu,omitempty"`
-	OptionalDependencies map[string]string `json:"optionalDependencies,omitempty"`
-	PreferUnplugged      bool              `json:"preferUnplugged,omitempty"`
-}
 
 var npmArches = map[string]string{"amd64": "x64", "arm64": "arm64"}
 
@@ -28,19 +16,16 @@ var npmScript []byte
 // npm writes the package with the programs for an architecture.
 func (r *release) npm(made, arch string, files []file) error {
 	cpu := npmArches[arch]
-	m := r.manifest("@reprise/linux-" + cpu)
-	m.OS, m.CPU, m.PreferUnplugged = []string{"linux"}, []string{cpu}, true
-	return r.npmPackage(filepath.Join(made, "reprise-linux-"+cpu+"-"+m.Version+".tgz"), m,
+	return r.npmPackage(made, "reprise-linux-"+cpu, map[string]any{"name": "@reprise/linux-" + cpu,
+		"os": []string{"linux"}, "cpu": []string{cpu}, "preferUnplugged": true},
 		withoutLinks(files))
 }
 
 // npmLauncher writes the package that users install. None of its commands has the name of a tool.
 func (r *release) npmLauncher(made string) error {
-	m := r.manifest("reprise")
-	m.Bin = map[string]string{"reprise": "reprise.js", "shimctl": "reprise.js"}
-	m.OptionalDependencies = map[string]string{}
+	programs := map[string]string{}
 	for _, arch := range r.arches {
-		m.OptionalDependencies["@reprise/linux-"+npmArches[arch]] = m.Version
+		programs["@reprise/linux-"+npmArches[arch]] = r.npmVersion()
 	}
 	files := []file{{name: "reprise.js", mode: 0o755, text: npmScript}}
 	for _, name := range []string{"LICENSE", "README.md"} {
@@ -50,19 +35,29 @@ func (r *release) npmLauncher(made string) error {
 		}
 		files = append(files, file{name: name, mode: 0o644, text: text})
 	}
-	return r.npmPackage(filepath.Join(made, "reprise-"+m.Version+".tgz"), m, files)
+	return r.npmPackage(made, "reprise", map[string]any{"name": "reprise",
+		"bin":                  map[string]string{"reprise": "reprise.js", "shimctl": "reprise.js"},
+		"optionalDependencies": programs}, files)
 }
 
-func (r *release) manifest(name string) manifest {
-	return manifest{Name: name, Version: parseVersion(r.version, r.time).npm(),
-		Description: summary, License: "MIT"}
-}
-
-func (r *release) npmPackage(path string, m manifest, files []file) error {
-	text, err := json.MarshalIndent(m, "", "  ")
+// npmPackage writes a package. package.json has no scripts: installing a package runs nothing.
+func (r *release) npmPackage(made, name string, manifest map[string]any, files []file) error {
+	manifest["version"], manifest["license"] = r.npmVersion(), "MIT"
+	manifest["description"] = "resume the sessions of coding agents that are called in loops"
+	text, err := json.MarshalIndent(manifest, "", "  ")
 	if err != nil {
 		return err
 	}
-	return r.archive(path, "package",
+	return r.archive(filepath.Join(made, name+"-"+r.npmVersion()+".tgz"), "package",
 		append([]file{{name: "package.json", mode: 0o644, text: append(text, '\n')}}, files...))
+}
+
+var tag = regexp.MustCompile(`^v(\d+\.\d+\.\d+(-[A-Za-z][0-9A-Za-z.]*)?)$`)
+
+// npmVersion returns the semantic version of a tag. Any other commit comes before every release.
+func (r *release) npmVersion() string {
+	if m := tag.FindStringSubmatch(r.version); m != nil {
+		return m[1]
+	}
+	return "0.0.0-0." + r.time.Format("20060102") + ".g" + r.commit[:min(12, len(r.commit))]
 }

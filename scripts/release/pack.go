@@ -26,8 +26,6 @@ type file struct {
 	link string // hard link: the name of its target
 }
 
-const summary = "resume the sessions of coding agents that are called in loops"
-
 // layOut lists the files of an archive. The shims are one file with several names.
 func (r *release) layOut(programs, extras string, bill, licenses []byte) (files []file, err error) {
 	add := func(name string, mode fs.FileMode, from string) {
