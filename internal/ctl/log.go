@@ -56,7 +56,7 @@ func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing
 			err = cmp.Or(err, e.Encode(newCallLine(r, i)))
 		}
 	case len(calls) == 0:
-		a.Stderr.Notice(cmp.Or(a.PassedHere(), "no such call has been made yet"))
+		a.Stderr.Notice(cmp.Or(a.PassedHere(), "no managed call matches; status counts the others"))
 	default:
 		callTable(a, r, calls).Print(a.Stdout)
 	}
