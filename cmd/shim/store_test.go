@@ -51,10 +51,7 @@ func TestStoreOnServers(t *testing.T) {
 	for _, kind := range []servers.Kind{servers.Versitygw, servers.Minio} {
 		t.Run(kind.Name, func(t *testing.T) {
 			server := kind.Test(t, false)
-			at, err := server.Fresh(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := server.Fresh()
 			testscript.Run(t, testscript.Params{
 				Files: []string{"../../testdata/script/store.txtar"}, RequireExplicitExec: true,
 				RequireUniqueNames: true,

@@ -18,19 +18,19 @@ type remote struct{ *servers.Server }
 
 // at returns an empty store, reached by another address.
 func (r remote) at(t *testing.T, address string) store.Store {
-	return open(t, strings.Replace(fresh(t, r.Server), url.QueryEscape(r.Address),
+	return open(t, strings.Replace(r.Fresh(), url.QueryEscape(r.Address),
 		url.QueryEscape(address), 1))
 }
 
 // missing returns a store in a bucket that does not exist.
 func (r remote) missing(t *testing.T) store.Store {
-	return open(t, strings.Replace(fresh(t, r.Server), "s3://sessions", "s3://missing", 1))
+	return open(t, strings.Replace(r.Fresh(), "s3://sessions", "s3://missing", 1))
 }
 
 // denied returns a store with credentials that the server does not accept.
 func (r remote) denied(t *testing.T) store.Store {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
-	s := open(t, fresh(t, r.Server))
+	s := open(t, r.Fresh())
 	_, _ = s.Read(t.Context(), store.MaxObject, "b/x") // reads the credentials
 	t.Setenv("AWS_SECRET_ACCESS_KEY", r.Secret)
 	return s

@@ -29,15 +29,6 @@ func open(t *testing.T, text string) store.Store {
 	return s
 }
 
-func fresh(t *testing.T, server *servers.Server) string {
-	t.Helper()
-	u, err := server.Fresh(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
-
 func TestVersitygw(t *testing.T) { conform(t, servers.Versitygw) }
 
 func TestMinio(t *testing.T) { conform(t, servers.Minio) }
@@ -47,11 +38,11 @@ func conform(t *testing.T, kind servers.Kind) {
 		t.Run(fmt.Sprint("tls=", tls), func(t *testing.T) {
 			server := kind.Test(t, tls)
 			storetest.Run(t, func(t *testing.T) func() store.Store {
-				u := fresh(t, server)
+				u := server.Fresh()
 				return func() store.Store { return open(t, u) }
 			})
 			remote{server}.run(t)
-			if err := selftest.Run(t.Context(), open(t, fresh(t, server))); err != nil {
+			if err := selftest.Run(t.Context(), open(t, server.Fresh())); err != nil {
 				t.Error(err)
 			}
 		})

@@ -1,11 +1,9 @@
 package servers
 
 import (
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -34,15 +32,4 @@ func writeCertificate(directory string) error {
 			pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}), 0o644),
 		os.WriteFile(filepath.Join(directory, key),
 			pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
-}
-
-// transportFor returns a transport that trusts a certificate.
-func transportFor(path string) (*http.Transport, error) {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(content)
-	return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}, nil
 }

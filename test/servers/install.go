@@ -16,7 +16,7 @@ type program struct{ module, version, main string }
 // The versions that the tests were written for. MinIO publishes no others to the module proxy.
 var (
 	versitygw = program{"github.com/versity/versitygw", "v1.8.0", "/cmd/versitygw"}
-	minioPin  = program{"github.com/minio/minio", "v0.0.0-20260212201848-7aac2a2c5b7c", ""}
+	minio     = program{"github.com/minio/minio", "v0.0.0-20260212201848-7aac2a2c5b7c", ""}
 )
 
 // InstallVersitygw returns the path of versitygw, and builds it first if it is not in the cache,

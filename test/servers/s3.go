@@ -2,8 +2,10 @@ package servers
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -11,7 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/minio/minio-go/v7"
+	s3 "github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
@@ -20,50 +22,49 @@ const (
 	bucket    = "sessions"
 )
 
-func startVersitygw(ctx context.Context, tls bool) (*Server, error) {
-	bin, err := versitygw.install()
+func (s *Server) versitygw(bin string, tls bool) *exec.Cmd {
+	args := []string{"--port", s.Address, "--access", accessKey, "--secret", s.Secret,
+		"--keep-alive", "--quiet"}
+	if tls {
+		args = append(args, "--cert", s.path(certificate), "--key", s.path(key))
+	}
+	return exec.Command(bin, append(args, "posix", s.path("data"))...)
+}
+
+func (s *Server) minio(bin string, tls bool) *exec.Cmd {
+	certs := s.path("none") // MinIO speaks TLS if it finds a certificate
+	if tls {
+		certs = s.path("certs")
+	}
+	cmd := exec.Command(bin, "server", "--quiet", "--address", s.Address, "--certs-dir", certs,
+		s.path("data"))
+	cmd.Env = append(os.Environ(), "MINIO_ROOT_USER="+accessKey,
+		"MINIO_ROOT_PASSWORD="+s.Secret, "MINIO_UPDATE=off", "MINIO_BROWSER=off",
+		"HOME="+s.directory)
+	return cmd
+}
+
+// Start starts a server with one bucket, in a directory that other users can enter.
+func (k Kind) Start(ctx context.Context, tls bool) (*Server, error) {
+	bin, err := k.program.install()
 	if err != nil {
 		return nil, err
 	}
-	return startS3(ctx, "versitygw", tls, func(s *Server) *exec.Cmd {
-		args := []string{"--port", s.Address, "--access", accessKey, "--secret", s.Secret,
-			"--keep-alive", "--quiet"}
-		if tls {
-			args = append(args, "--cert", s.path(certificate), "--key", s.path(key))
-		}
-		return exec.Command(bin, append(args, "posix", s.path("data"))...)
-	})
-}
-
-func startMinio(ctx context.Context, tls bool) (*Server, error) {
-	bin, err := minioPin.install()
-	if err != nil {
-		return nil, err
-	}
-	return startS3(ctx, "minio", tls, func(s *Server) *exec.Cmd {
-		certs := s.path("none") // MinIO speaks TLS if it finds a certificate
-		if tls {
-			certs = s.path("certs")
-		}
-		cmd := exec.Command(bin, "server", "--quiet", "--address", s.Address, "--certs-dir", certs,
-			s.path("data"))
-		cmd.Env = append(os.Environ(), "MINIO_ROOT_USER="+accessKey,
-			"MINIO_ROOT_PASSWORD="+s.Secret, "MINIO_UPDATE=off", "MINIO_BROWSER=off",
-			"HOME="+s.directory)
-		return cmd
-	})
-}
-
-// startS3 starts a server with one bucket. A store is a prefix in it.
-func startS3(ctx context.Context, kind string, tls bool, command func(*Server) *exec.Cmd) (*Server,
-	error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	s, err := newServer(kind)
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // on a free port
 	if err != nil {
 		return nil, err
 	}
-	s.command = func() *exec.Cmd { return command(s) }
+	s := &Server{Kind: k.Name, Address: listener.Addr().String(), Secret: "not-to-be-printed",
+		Env: map[string]string{}}
+	if s.directory, err = os.MkdirTemp("", "reprise-"+k.Name+"-"); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(listener.Close(), os.Chmod(s.directory, 0o755)); err != nil {
+		return nil, err
+	}
+	s.command = func() *exec.Cmd { return k.command(s, bin, tls) }
 	s.Env["AWS_ACCESS_KEY_ID"], s.Env["AWS_SECRET_ACCESS_KEY"] = accessKey, s.Secret
 	s.Env["AWS_SESSION_TOKEN"], s.Env["AWS_PROFILE"] = "", ""
 	endpoint := url.URL{Scheme: "http", Host: s.Address}
@@ -73,9 +74,6 @@ func startS3(ctx context.Context, kind string, tls bool, command func(*Server) *
 	}
 	s.url = url.URL{Scheme: "s3", Host: bucket,
 		RawQuery: url.Values{"endpoint": {endpoint.String()}}.Encode()}
-	s.fresh = func(_ context.Context, s *Server, number int64) (*url.URL, error) {
-		return s.url.JoinPath(fmt.Sprint("store-", number)), nil
-	}
 	if err := os.MkdirAll(s.path("data"), 0o755); err != nil {
 		return nil, err
 	}
@@ -93,22 +91,19 @@ func startS3(ctx context.Context, kind string, tls bool, command func(*Server) *
 }
 
 // makeBucket repeats while the server, which accepts connections already, is not ready.
-func (s *Server) makeBucket(ctx context.Context, tls bool) error {
-	transport, err := transportFor(s.path(certificate))
-	if err != nil {
-		return err
-	}
+func (s *Server) makeBucket(ctx context.Context, secure bool) error {
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	defer transport.CloseIdleConnections()
-	client, err := minio.New(s.Address, &minio.Options{Secure: tls, Transport: transport,
+	client, err := s3.New(s.Address, &s3.Options{Secure: secure, Transport: transport,
 		Region: "us-east-1", MaxRetries: 1,
 		Creds: credentials.NewStaticV4(accessKey, s.Secret, "")})
 	if err != nil {
 		return err
 	}
 	for {
-		err := client.MakeBucket(ctx, bucket, minio.MakeBucketOptions{})
+		err := client.MakeBucket(ctx, bucket, s3.MakeBucketOptions{})
 		// made by the try before
-		if err == nil || minio.ToErrorResponse(err).StatusCode == http.StatusConflict {
+		if err == nil || s3.ToErrorResponse(err).StatusCode == http.StatusConflict {
 			return nil
 		}
 		select {

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -31,7 +32,6 @@ type Server struct {
 	Secret  string            // a text that no message can contain
 
 	url       url.URL // of all stores in it
-	fresh     func(ctx context.Context, s *Server, number int64) (*url.URL, error)
 	stores    atomic.Int64
 	directory string
 	command   func() *exec.Cmd
@@ -40,16 +40,17 @@ type Server struct {
 	ended     chan struct{}
 }
 
-// A Kind starts servers of one program.
+// A Kind is a program with S3's API.
 type Kind struct {
-	Name  string
-	Start func(ctx context.Context, tls bool) (*Server, error)
+	Name    string
+	program program
+	command func(s *Server, bin string, tls bool) *exec.Cmd
 }
 
 // The programs that tests run against.
 var (
-	Versitygw = Kind{"versitygw", startVersitygw}
-	Minio     = Kind{"minio", startMinio}
+	Versitygw = Kind{"versitygw", versitygw, (*Server).versitygw}
+	Minio     = Kind{"minio", minio, (*Server).minio}
 )
 
 const startTimeout = 30 * time.Second
@@ -86,13 +87,9 @@ func (k Kind) Test(t *testing.T, tls bool) *Server {
 	return s
 }
 
-// Fresh returns the URL of a new, empty store. It contains no secret.
-func (s *Server) Fresh(ctx context.Context) (string, error) {
-	u, err := s.fresh(ctx, s, s.stores.Add(1))
-	if err != nil {
-		return "", fmt.Errorf("make a store in %s: %w", s.Kind, err)
-	}
-	return u.String(), nil
+// Fresh returns the URL of a new, empty store, a prefix in the bucket. It contains no secret.
+func (s *Server) Fresh() string {
+	return s.url.JoinPath(fmt.Sprint("store-", s.stores.Add(1))).String()
 }
 
 // Kill9 ends the server without notice.
@@ -112,30 +109,13 @@ func (s *Server) Stop() error {
 	return os.RemoveAll(s.directory)
 }
 
-// newServer reserves a directory, which other users can enter, and a port.
-func newServer(kind string) (*Server, error) {
-	directory, err := os.MkdirTemp("", "reprise-"+kind+"-")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(directory, 0o755); err != nil {
-		return nil, err
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	defer listener.Close()
-	return &Server{Kind: kind, Address: listener.Addr().String(), Secret: "not-to-be-printed",
-		Env: map[string]string{}, directory: directory}, nil
-}
-
 // launch starts the process and waits until it accepts connections.
 func (s *Server) launch(ctx context.Context) error {
 	s.output.Reset()
 	running, ended := s.command(), make(chan struct{})
 	running.Stdout, running.Stderr = &s.output, &s.output
-	endWithUs(running)
+	// the kernel kills it after the test was killed
+	running.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := running.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", s.Kind, err)
 	}

@@ -113,14 +113,14 @@ func (w *world) serve(ctx context.Context, t *testing.T, p plan) {
 	for name, value := range s.Env {
 		t.Setenv(name, value)
 	}
-	url, err := s.Fresh(ctx)
+	url := s.Fresh()
 	w.open = func() (store.Store, error) { return s3.Open(context.WithoutCancel(ctx), url) }
 	killing, cancel := context.WithCancel(ctx)
 	done := make(chan error)
 	go func() { done <- killAgain(killing, t, s, rand.New(rand.NewPCG(p.seed, 0))) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := errors.Join(err, <-done, s.Stop()); err != nil {
+		if err := errors.Join(<-done, s.Stop()); err != nil {
 			t.Error(err)
 		}
 	})
