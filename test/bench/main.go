@@ -6,9 +6,9 @@
 // ledger. Everything compared is measured in one run, in rounds of shuffled order, in front of a
 // tool that takes no time (c/tool.c). It needs a C compiler.
 //
-// Absolute times hold only for this machine at this moment: only ratios are meaningful. Least times
-// are printed, but targets are ratios of p20 and of processor time, which other work on the machine
-// changes less.
+// Absolute times hold only for this machine at this moment: only ratios are meaningful. All figures
+// are p20 of the time by the clock and of processor time, which other work on the machine changes
+// less than the median.
 package main
 
 import (
@@ -18,7 +18,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -38,8 +37,6 @@ import (
 
 func main() {
 	var o options
-	flag.StringVar(&o.beside, "beside", "",
-		"the `directory` of other installed shims, to be measured in the same rounds")
 	flag.IntVar(&o.rounds, "rounds", 300, "how many `rounds` of the short calls to measure")
 	flag.Int64Var(&o.large, "large", 1_000, "megabytes of the long `stream`")
 	flag.Int64Var(&o.calls, "calls", 1_000_000, "`calls` in the large ledger")
@@ -59,7 +56,6 @@ func main() {
 }
 
 type options struct {
-	beside       string
 	rounds       int
 	large, calls int64
 	check, scale bool
@@ -177,7 +173,7 @@ type call struct {
 }
 
 // command returns one call that is ready to be made.
-func (b *bench) command(c call) (*exec.Cmd, error) {
+func (b *bench) command(c call) *exec.Cmd {
 	if c.more != nil {
 		c.args = slices.Concat(c.args, c.more())
 	}
@@ -195,16 +191,14 @@ func (b *bench) command(c call) (*exec.Cmd, error) {
 	if c.stdin != nil {
 		cmd.Stdin = strings.NewReader(c.stdin())
 	}
-	return cmd, nil
+	return cmd
 }
 
 // run makes the call, or as many as it says at once.
 func (b *bench) run(c call) (took cost, err error) {
 	cmds, errs := make([]*exec.Cmd, max(c.many, 1)), make([]error, max(c.many, 1))
 	for i := range cmds {
-		if cmds[i], err = b.command(c); err != nil {
-			return took, err
-		}
+		cmds[i] = b.command(c)
 	}
 	var all sync.WaitGroup
 	start := time.Now()
@@ -254,33 +248,21 @@ func (b *bench) compare(title string, rounds int, calls map[string]call) error {
 			harness.Quantile(cpus[name], 0.2)}
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "%s\tmin ms\tp20\tmedian\tp95\tCPU min\tp20\tadded, p20\tCPU\tx direct\tCPU\t\n",
-		title)
+	fmt.Fprintf(w, "%s\tms\tCPU\tadded\tCPU\tx direct\tCPU\t\n", title)
 	slices.SortFunc(names, func(a, c string) int {
 		return cmp.Compare(b.costs[title][a].wall, b.costs[title][c].wall)
 	})
 	for _, name := range names {
 		c, added, ratio := b.costs[title][name], b.added(title, name),
 			b.costs[title][name].over(b.costs[title]["direct"])
-		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%.2f\t%.2f\t\n", name,
-			slices.Min(walls[name]), c.wall,
-			harness.Median(walls[name]), harness.Quantile(walls[name], 0.95),
-			slices.Min(cpus[name]), c.cpu, added.wall, added.cpu, ratio.wall, ratio.cpu)
+		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%+.3f\t%+.3f\t%.2f\t%.2f\t\n", name, c.wall, c.cpu,
+			added.wall, added.cpu, ratio.wall, ratio.cpu)
 	}
 	fmt.Fprintln(w)
 	return w.Flush()
 }
 
 func (b *bench) ours() string { return filepath.Join(b.bin, "claude") }
-
-// shims returns our shims and those to compare with them, with a ledger of their own.
-func (b *bench) shims() map[string]call {
-	shims := map[string]call{"ours": {path: b.ours()}}
-	if b.beside != "" {
-		shims["beside"] = call{path: filepath.Join(b.beside, "claude"), state: ".local/beside"}
-	}
-	return shims
-}
 
 // starts compares the time that a shim adds to a call that it passes through.
 func (b *bench) starts() error {
@@ -343,14 +325,12 @@ func (b *bench) managed() error {
 	return expectResumes(b.ledger(""), b.rounds)
 }
 
-// addShims adds fresh and resumed calls of the shims.
+// addShims adds a fresh and a resumed call of the shim.
 func (b *bench) addShims(calls map[string]call, args []string, env ...string) {
-	for name, shim := range b.shims() {
-		shim.args, shim.more, shim.env = args, prompts(), append(fresh, env...)
-		calls[name+", fresh"] = shim
-		shim.more, shim.env = rounds(), append(job, env...)
-		calls[name+", resume"] = shim
-	}
+	calls["ours, fresh"] = call{path: b.ours(), args: args, more: prompts(),
+		env: append(fresh, env...)}
+	calls["ours, resume"] = call{path: b.ours(), args: args, more: rounds(),
+		env: append(job, env...)}
 }
 
 // whole compares calls of a tool of a real one's size, from start to end.
@@ -432,8 +412,7 @@ func (b *bench) atOnce(many, rounds int) error {
 		return err
 	}
 	title := fmt.Sprintf("%d at once", many)
-	calls := b.shims()
-	calls["direct"] = call{path: b.shim("real")}
+	calls := map[string]call{"ours": {path: b.ours()}, "direct": {path: b.shim("real")}}
 	if many <= 64 { // of more, some wait in vain for its ledger
 		calls["goledger"] = b.plain()
 	}
@@ -602,7 +581,6 @@ func (b *bench) targets() []target {
 
 // targetsOfScale are absolute: times that a person notices, whatever else the machine does.
 func (b *bench) targetsOfScale() []target {
-	b.picture()
 	calls := b.costs[ledgerTitle]
 	return []target{
 		{"768 at once, lost", 0, 0, float64(b.lost)},
@@ -615,29 +593,6 @@ func (b *bench) targetsOfScale() []target {
 		{"a large ledger, x a small one", 1.5, 0, calls[fmt.Sprint(b.calls)].over(calls["0"]).wall},
 		{"the slowest screen of a large ledger: ms", 1000, 0, b.slowestScreen().wall},
 	}
-}
-
-// picture draws the cost of one of our calls, with callers, prompt and ledger of increasing sizes.
-func (b *bench) picture() {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	draw := func(what string, of cost, calls int) {
-		wall := of.wall / float64(calls)
-		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%s\n", what, wall, of.cpu/float64(calls),
-			strings.Repeat("#", int(4*math.Log2(1+wall))))
-	}
-	fmt.Fprintf(w, "added to a call\tms\tCPU\t\"####\" doubles\n")
-	for _, many := range callers {
-		title := fmt.Sprintf("%d at once", many)
-		draw(title, b.added(title, "ours"), many)
-	}
-	for _, kb := range promptSizes {
-		draw(promptOf(kb), b.added(promptOf(kb), "ours"), 1)
-		draw("in one paragraph", b.added(promptOf(kb), "ours, one paragraph"), 1)
-	}
-	for _, n := range []int64{0, 10_000, b.calls} {
-		draw(fmt.Sprintf("%d calls in the ledger", n), b.added(ledgerTitle, fmt.Sprint(n)), 1)
-	}
-	_ = w.Flush()
 }
 
 // missedOf prints the targets beside the measured times, and counts the targets that are exceeded
