@@ -42,13 +42,13 @@ func Blocked(everything bool, start func()) {
 // runtime has opened it since.
 func Closed(fd uintptr) bool { return C.inherit_closed(C.int(fd)) != 0 }
 
-// Default has signals do to this process, until Handle, as they would to the tool. Go would ignore
-// some, print a traceback for others, and unblock them. A shim's process is hidden from the start
-// on.
-func Default() { C.inherit_default() }
+// HandleAsTool has signals do to this process, until HandleInGo, as they would to the tool. Go
+// would ignore some, print a traceback for others, and unblock them. A shim's process is hidden
+// from the start on.
+func HandleAsTool() { C.inherit_default() }
 
-// Handle gives signals to Go's handlers.
-func Handle() { C.inherit_handle() }
+// HandleInGo gives signals to Go's handlers.
+func HandleInGo() { C.inherit_handle() }
 
 // Restore ignores and blocks the caller's signals again, and closes the closed descriptors, in this
 // thread and before an exec.

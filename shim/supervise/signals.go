@@ -33,7 +33,7 @@ var forwarded = func() (all []os.Signal) {
 // HandleAsCaller has signals act until Catch as they would on the tool. Children of the shim ignore
 // the caller's ignored signals too. SIGCHLD is not ignored: it reports the tool's end.
 func HandleAsCaller() {
-	front.Default()
+	front.HandleAsTool()
 	ignored, _, _ := front.Signals()
 	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
 		if sig != syscall.SIGCHLD && ignored>>(sig-1)&1 != 0 {
@@ -77,7 +77,7 @@ func (in *Inbox) start() {
 	go func() {
 		signal.Notify(received, forwarded...)
 		signal.Notify(ours, syscall.SIGCHLD, syscall.SIGPIPE)
-		front.Handle()
+		front.HandleInGo()
 		close(ready)
 		var continued time.Time
 		for {
