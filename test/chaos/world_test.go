@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -165,22 +166,11 @@ func (w *World) violate(c *Call, format string, args ...any) {
 	w.tally.add("violations")
 }
 
-// report prints the violations, and how to reproduce them.
-func (w *World) report() bool {
-	for _, v := range w.found {
-		fmt.Printf("violation: %s\n", v)
-	}
-	if len(w.found) > 0 {
-		fmt.Printf("to play it again: go run ./test/chaos -seed %d -epoch %d -for 1s\n\n", w.Seed,
-			w.Epoch)
-	}
-	return len(w.found) > 0
-}
-
-// report returns the counts in a fixed order.
-func (t *tally) report() (lines []string) {
+// String returns the counts in a fixed order.
+func (t *tally) String() string {
+	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(t.counts)) {
-		lines = append(lines, fmt.Sprintf("%-52s %7d", name, t.counts[name]))
+		fmt.Fprintf(&b, "\n%-52s %7d", name, t.counts[name])
 	}
-	return lines
+	return b.String()
 }

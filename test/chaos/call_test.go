@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"encoding/json"
@@ -12,6 +12,8 @@ import (
 
 	"reprise/test/harness"
 	"reprise/test/player"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Call is one call of a caller: its input, the way it reads, and the fate.
@@ -290,7 +292,10 @@ func (c *Call) waitForTool() {
 // during limits the size of the shim's next files, and sends the call's signal.
 func (c *Call) during(pid int, ended <-chan struct{}) {
 	if c.limit > 0 {
-		time.AfterFunc(c.limitAt, func() { limitFiles(pid, c.limit) })
+		time.AfterFunc(c.limitAt, func() { // it might have ended
+			_ = unix.Prlimit(pid, unix.RLIMIT_FSIZE,
+				&unix.Rlimit{Cur: c.limit, Max: unix.RLIM_INFINITY}, nil)
+		})
 	}
 	c.sendSignal(pid, ended)
 }
