@@ -19,14 +19,14 @@ import (
 // figures, which are the session's, and the prompt; from text it leaves out the figures.
 type stream struct {
 	base.Stream
-	previous *totals // nil if not known
+	previous totals // nil if not known
 
 	output strings.Builder // text: stdout so far
 	// text: stderr, or both in one stream, before the figures
 	errOutput strings.Builder
 	tooLong   bool     // one of them was too long to keep
 	footer    bool     // text: the figures at the end of stderr have begun
-	totals    *totals  // of the session; nil if not known
+	totals    totals   // of the session; nil if not known
 	begun     int64    // when this run began, in milliseconds; 0 if not known
 	last      int64    // when the last event came
 	edited    []string // the files that the run has changed
@@ -39,50 +39,38 @@ func (copilot) Stream(c rewrite.CommandLine, p rewrite.Plan,
 	if c.Format != rewrite.Text {
 		s.Max = rewrite.LongestLine
 	}
-	var totals totals
-	if ok, whole := jsonline.ReadEvent([]byte(previous), &totals); ok && whole {
-		s.previous = &totals
+	if json.Unmarshal([]byte(previous), &s.previous) != nil {
+		s.previous = nil
 	}
 	return s
 }
 
-// totals are the figures that a session adds up over all the runs.
-type totals struct {
-	Premium   float64 `json:"premium"`
-	APIMillis int64   `json:"api_ms"`
-	Added     int64   `json:"added"`
-	Removed   int64   `json:"removed"`
-	Input     int64   `json:"input"` // the cached ones included
-	Read      int64   `json:"read"`
-	Written   int64   `json:"written"`
-	Output    int64   `json:"output"`
-}
+// totals are the figures that a session adds up over all the runs, by their names.
+type totals map[string]float64
 
 // since returns the figures added since before. ok is false if something has decreased, so that
 // they are not totals.
 func (t totals) since(before totals) (own totals, ok bool) {
-	own = totals{
-		t.Premium - before.Premium, t.APIMillis - before.APIMillis, t.Added - before.Added,
-		t.Removed - before.Removed,
-		t.Input - before.Input, t.Read - before.Read, t.Written - before.Written,
-		t.Output - before.Output,
+	own = totals{}
+	for name, figure := range t {
+		if own[name] = figure - before[name]; own[name] < 0 {
+			return nil, false
+		}
 	}
-	least := min(own.APIMillis, own.Added, own.Removed, own.Input, own.Read, own.Written,
-		own.Output)
-	return own, least >= 0 && own.Premium >= 0
+	return own, true
 }
 
 // own returns this run's share of the session's totals. ok is false if it is not known.
 func (s *stream) own() (figures totals, ok bool) {
 	switch {
 	case s.totals == nil:
-		return totals{}, false
+		return nil, false
 	case s.Plan.Resume == "":
-		return *s.totals, s.Call.Mode != rewrite.Observe
+		return s.totals, s.Call.Mode != rewrite.Observe
 	case s.previous == nil:
-		return totals{}, false
+		return nil, false
 	}
-	return s.totals.since(*s.previous)
+	return s.totals.since(s.previous)
 }
 
 // event holds the fields of all event types that are read.
@@ -214,22 +202,22 @@ func (s *stream) learnResult(line []byte, e *event) []byte {
 	return s.ownResult(line)
 }
 
+// resultFigures are the figures in json's last line, with their names in the totals.
+var resultFigures = map[string]string{"usage\tpremiumRequests": "premium",
+	"usage\ttotalApiDurationMs": "api_ms", "usage\tcodeChanges\tlinesAdded": "added",
+	"usage\tcodeChanges\tlinesRemoved": "removed"}
+
 // ownResult replaces the session's figures in json's last line by this call's.
 func (s *stream) ownResult(line []byte) []byte {
-	before := map[string]json.Number{
-		"usage\tpremiumRequests": json.Number(
-			strconv.FormatFloat(s.previous.Premium, 'f', -1, 64)),
-		"usage\ttotalApiDurationMs": json.Number(
-			strconv.FormatInt(s.previous.APIMillis, 10)),
-		"usage\tcodeChanges\tlinesAdded":   json.Number(strconv.FormatInt(s.previous.Added, 10)),
-		"usage\tcodeChanges\tlinesRemoved": json.Number(strconv.FormatInt(s.previous.Removed, 10)),
+	before := map[string]float64{}
+	for path, name := range resultFigures {
+		before[path] = s.previous[name]
 	}
 	numbers := jsonline.Numbers(line)
 	for _, n := range numbers {
 		if n.Path == "usage\tsessionDurationMs" {
 			if total, err := strconv.ParseInt(n.Text, 10, 64); err == nil {
-				own := min(total, s.last-s.begun)
-				before[n.Path] = json.Number(strconv.FormatInt(total-own, 10))
+				before[n.Path] = float64(max(0, total-(s.last-s.begun)))
 			}
 		}
 	}
@@ -337,9 +325,10 @@ func (s *stream) End() []byte {
 	}
 	if figures, ok := s.own(); ok {
 		s.State.Usage = rewrite.Usage{
-			Known: true, Input: max(0, figures.Input-figures.Read-figures.Written),
-			CacheRead:  figures.Read,
-			CacheWrite: figures.Written, Output: figures.Output,
+			Known:     true,
+			Input:     int64(max(0, figures["input"]-figures["read"]-figures["written"])),
+			CacheRead: int64(figures["read"]), CacheWrite: int64(figures["written"]),
+			Output: int64(figures["output"]),
 		}
 	}
 	return nil
@@ -373,17 +362,17 @@ func (s *stream) File(name string, data []byte) {
 // (recordings/copilot/chain-2).
 type usage struct {
 	Premium   float64 `json:"totalPremiumRequestCost"`
-	APIMillis int64   `json:"totalApiDurationMs"`
+	APIMillis float64 `json:"totalApiDurationMs"`
 	Changes   struct {
-		Added   int64 `json:"linesAdded"`
-		Removed int64 `json:"linesRemoved"`
+		Added   float64 `json:"linesAdded"`
+		Removed float64 `json:"linesRemoved"`
 	} `json:"codeChanges"`
 	Models map[string]struct {
 		Usage struct {
-			Input   int64 `json:"inputTokens"`
-			Output  int64 `json:"outputTokens"`
-			Read    int64 `json:"cacheReadTokens"`
-			Written int64 `json:"cacheWriteTokens"`
+			Input   float64 `json:"inputTokens"`
+			Output  float64 `json:"outputTokens"`
+			Read    float64 `json:"cacheReadTokens"`
+			Written float64 `json:"cacheWriteTokens"`
 		} `json:"usage"`
 	} `json:"modelMetrics"`
 	Current    string `json:"currentModel"`
@@ -396,19 +385,19 @@ func (s *stream) learnUsage(data []byte) {
 	if ok, whole := jsonline.ReadEvent(data, &u); !ok || !whole {
 		return
 	}
-	t := totals{Premium: u.Premium, APIMillis: u.APIMillis, Added: u.Changes.Added,
-		Removed: u.Changes.Removed}
+	t := totals{"premium": u.Premium, "api_ms": u.APIMillis, "added": u.Changes.Added,
+		"removed": u.Changes.Removed}
 	for _, m := range u.Models {
-		t.Input += m.Usage.Input
-		t.Output += m.Usage.Output
-		t.Read += m.Usage.Read
-		t.Written += m.Usage.Written
+		t["input"] += m.Usage.Input
+		t["output"] += m.Usage.Output
+		t["read"] += m.Usage.Read
+		t["written"] += m.Usage.Written
 	}
 	text, err := json.Marshal(t)
 	if err != nil {
 		return
 	}
-	s.totals, s.State.Totals = &t, rewrite.Totals(text)
+	s.totals, s.State.Totals = t, rewrite.Totals(text)
 	s.State.ContextUse.Used = u.LastInput + u.LastOutput
 	if s.State.Model == "" {
 		s.State.Model = u.Current
