@@ -1,3 +1,14 @@
+// Package rewrite is the program's knowledge of a call to an agent CLI: how a tool's command line
+// is parsed, turned into a resume, and its output read for IDs, usage and refusals and rendered in
+// the caller's format. Each tool implements it in a separate package below rewrite/tool; an
+// import of rewrite/tool registers them all.
+//
+// All of them do no I/O: they read no file, clock, environment or process state. Their input is
+// passed in, and their results are values (a CommandLine, a Plan, a Stream). A test checks their
+// imports.
+//
+// Invariant: a delta is always part of a resume. ToFresh makes a Target with the whole prompt;
+// ToResume, ToFork and ToCopy make one with a session's ID; nothing else makes a Target.
 package rewrite
 
 import (
@@ -527,3 +538,125 @@ func IsForgotten(resumed, fresh int64, left int) bool {
 
 // Prompt returns the tokens that a request has sent.
 func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
+
+// Arity is how many arguments an option takes.
+type Arity int
+
+// The arities of all the tools' option parsers.
+const (
+	NoValue       Arity = iota
+	OneValue            // takes any next argument
+	OptionalValue       // takes the next argument unless it starts with a dash
+	ManyValues          // takes the next argument, and those after it that do not start with a dash
+)
+
+// An Option is one option of a tool, under all the names.
+type Option struct {
+	Names []string // with their dashes; the first names the setting
+	Arity Arity
+	Kind  OptionKind
+}
+
+// OptionKind is the meaning of an option for a resume. Package grammar has the kinds.
+type OptionKind int
+
+// A Span is a run of arguments; it is empty if N is 0.
+type Span = struct{ At, N int }
+
+// NoAttempt is the number of an attempt that is not known.
+const NoAttempt = -1
+
+// A Mode is how a call is handled.
+type Mode string
+
+// The modes.
+const (
+	Passthrough Mode = "passthrough" // the real binary replaces the shim
+	Observe     Mode = "observe"     // unchanged, but read for the session ID and usage
+	Fresh       Mode = "fresh"       // managed, in a new session
+	Resume      Mode = "resume"      // managed, in a session of the chain or in a copy of it
+	// managed, in a copy of a session as our last run left it, since another process used the
+	// session after that
+	Fork Mode = "fork"
+)
+
+// Continues reports whether the call continues the earlier prompts of a session.
+func (m Mode) Continues() bool { return m == Resume || m == Fork }
+
+// Missed reports whether a call that is passed through for a reason is headless, so that the caller
+// can expect it to be managed. Calls from within a tool's own run are not.
+func Missed(t Tool, in Input, r reason.Code) bool {
+	d := t.Descriptor()
+	switch r {
+	case reason.AppServer:
+		return !in.StdinTTY && !d.IsNested(in.Env)
+	case reason.CallerSession, reason.OptedOut, reason.UnknownOption, reason.UnmanagedOption,
+		reason.BadUsage, reason.SlashCommand, reason.MessageContent, reason.StdinOpen,
+		reason.StdinTooBig, reason.StdoutGone, reason.OpenPipe,
+		reason.Wrapper, reason.VerboseSetting, reason.HookSetting, reason.Unreadable,
+		reason.NoResume, reason.AddedRefused, reason.ConfigMistake, reason.Fault:
+	default:
+		return false
+	}
+	named := func(arg string) bool { return slices.Contains(d.Managed, arg) }
+	return !d.IsNested(in.Env) && (len(d.Managed) == 0 || slices.ContainsFunc(in.Args, named))
+}
+
+// A Target is the session that a call goes to and the prompt for it. Only ToFresh, ToResume,
+// ToFork and ToCopy make one, so a delta never goes to a fresh session.
+type Target struct {
+	plan   Plan   // as far as it does not depend on the tool and the command line
+	ForkAt string // the last message that a copy of the session keeps, "" for all
+	// NewID is the ID for the session that the call begins: a fresh one, or a copy. A tool that
+	// chooses the IDs of the sessions itself ignores it.
+	NewID string
+}
+
+// ToFresh sends the whole prompt to a new session.
+func ToFresh(prompt string) Target { return Target{plan: Plan{Prompt: prompt, Whole: true}} }
+
+// ToResume sends the prompt, or the new part, to session id. With a reason to do so it sends the
+// whole prompt.
+func ToResume(id string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) Target {
+	delta := ""
+	if why == "" {
+		delta, why = p.Delta(c)
+	}
+	t := Target{plan: Plan{Resume: id, Prompt: p.Text, Whole: true, WholeReason: why}}
+	if why == "" {
+		t.plan.Prompt, t.plan.Whole, t.plan.Asked = delta, false, p.Text
+	}
+	return t
+}
+
+// ToFork sends the prompt, or the new part, to a copy of session id that ends with message. Without
+// a message the copy would include the unfinished turn of another process, so the call needs a
+// fresh session.
+func ToFork(id, message string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) Target {
+	if message == "" {
+		return ToFresh(p.Text)
+	}
+	t := ToCopy(id, p, c, why)
+	t.ForkAt = message
+	return t
+}
+
+// ToCopy sends the prompt, or the new part, to a copy of session id, which itself stays unchanged.
+func ToCopy(id string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) Target {
+	t := ToResume(id, p, c, why)
+	t.plan.Copy = true
+	return t
+}
+
+// Beginning returns the target with an ID for the session that the call begins.
+func (t Target) Beginning(id string) Target {
+	t.NewID = id
+	return t
+}
+
+// Plan returns the plan of a call to the target, with the caller's own command line.
+func (t Target) Plan(c CommandLine) Plan {
+	plan := t.plan
+	plan.Args = slices.Clone(c.Args)
+	return plan
+}

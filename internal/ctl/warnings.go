@@ -11,9 +11,11 @@ import (
 	"reprise/internal/ctl/doctor"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
+	"reprise/internal/tested"
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
+	"reprise/rewrite/models"
 	"reprise/rewrite/reason"
 	"reprise/shim"
 	"reprise/shim/binary"
@@ -118,4 +120,117 @@ func priceWarnings(a *app.App, b view.Bill) (warnings []warning) {
 				view.Count(b.Unlisted[model], "call"), a.MissingPrice(model))})
 	}
 	return warnings
+}
+
+// idleNames name the times that a session was idle before a call resumed it.
+var idleNames = map[history.Idle]string{history.Briefly: "under 5 min",
+	history.Within: "5 to 60 min", history.Longer: "over 60 min"}
+
+// printCache prints the shares of resumed calls that came from the provider's cache.
+func printCache(a *app.App, rows []history.CacheRow) {
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprintln(a.Stdout)
+	a.Stdout.Heading("provider's cache, resumed calls")
+	t := view.NewTable("TOOL", "VERSION", "MODEL", "IDLE", "CALLS", "EXPECTED", "FROM-CACHE",
+		"JUDGED", "MISSED")
+	for _, r := range cacheJSON(rows) {
+		t.Add(view.TextCell(r.Tool), view.TextCell(r.Version), view.TextCell(r.Model),
+			view.TextCell(r.Idle), view.NumberCell(r.Calls),
+			view.AmountCell("share", r.Expected), view.AmountCell("share", r.FromCache),
+			view.NumberCell(r.Judged), view.NumberCell(r.Missed))
+	}
+	t.Print(a.Stdout)
+}
+
+type cacheReport struct {
+	Tool      string      `json:"tool" doc:"name of the tool"`
+	Version   string      `json:"version,omitempty" doc:"version of the tool"`
+	Model     string      `json:"model" doc:"the model that answered"`
+	Idle      string      `json:"idle" doc:"how long their sessions had not been used: under 5 min, 5 to 60 min or over 60 min"`
+	Calls     int64       `json:"calls" doc:"resumed calls that ended well"`
+	Expected  view.Number `json:"expected_rate" doc:"share of their prompts that their sessions had been sent before, null if the tool reports only sums"`
+	FromCache view.Number `json:"from_cache_rate" doc:"share of their prompts that came from the cache"`
+	Judged    int64       `json:"judged_calls" doc:"calls of sessions that were long enough to be cached"`
+	Missed    int64       `json:"missed_calls" doc:"judged calls that read less than three quarters of it from the cache"`
+}
+
+func cacheJSON(rows []history.CacheRow) []cacheReport {
+	return view.Mapped(rows, func(r history.CacheRow) cacheReport {
+		return cacheReport{r.Tool, r.Version, r.Model, idleNames[r.Idle], r.Calls,
+			view.Rate(r.HeldTokens, r.Whole), view.Rate(r.Read, r.Prompt), r.Judged, r.Missed}
+	})
+}
+
+// minMissed is how many resumed calls must have missed the cache, besides being most of them, for a
+// warning.
+const minMissed = 3
+
+// cacheWarnings returns warnings on resumed calls that keep missing the provider's cache, and on
+// savings that asking for an hour would have brought.
+func cacheWarnings(rows []history.CacheRow, hour []history.HourRow) (warnings []warning) {
+	for _, r := range hour {
+		if says := why.MissedWords(r); says != "" {
+			warnings = append(warnings, warning{Kind: "cache_ttl", Tool: r.Tool, Says: says,
+				Command: "shimctl stats"})
+		}
+	}
+	explained := func(r history.CacheRow) bool {
+		return r.Idle == history.Within && slices.ContainsFunc(warnings, func(w warning) bool {
+			return w.Kind == "cache_ttl" && w.Tool == r.Tool
+		})
+	}
+	for _, r := range rows {
+		if r.Missed < minMissed || 2*r.Missed <= r.Judged || explained(r) {
+			continue
+		}
+		whose := r.Tool
+		if r.Version != "" {
+			whose += " " + r.Version
+		}
+		if r.Model != "" {
+			whose += ", model " + r.Model
+		}
+		warnings = append(warnings, warning{Kind: "cache", Tool: r.Tool, Model: r.Model,
+			Command: "shimctl stats",
+			Says: fmt.Sprintf("%s: %d of %s found little in the provider's cache, idle %s: %s",
+				whose, r.Missed, view.Count(r.Judged, "resumed call"), idleNames[r.Idle],
+				missCause(r))})
+	}
+	return warnings
+}
+
+// steadyVersion is the first claude with a system prompt without git's status.
+const steadyVersion = "2.1.277"
+
+// missCause returns why such calls miss, and a remedy.
+func missCause(r history.CacheRow) string {
+	claude := r.Tool == "claude"
+	switch {
+	case r.Idle == history.Longer:
+		return "no provider keeps a prompt for so long; with ttl = \"1h\" or less such calls " +
+			"are fresh"
+	case r.Idle == history.Within:
+		return "its entries had probably expired; shorter pauses between the rounds would find them"
+	case claude && r.Version != "" && tested.Compare(r.Version, steadyVersion) < 0:
+		return "version " + r.Version + " has git's status in its system prompt, so that each " +
+			"commit changes it: update claude"
+	case claude && 2*r.Single > r.Missed && models.Restated(r.Model):
+		return "claude resumes such sessions in another form than they were sent: shimctl " +
+			"doctor says more"
+	}
+	return "the beginning of the prompt changed, or the provider dropped it early"
+}
+
+// printHour prints the saving by asking for an hour, and the possible one.
+func printHour(a *app.App, rows []history.HourRow) {
+	for _, r := range rows {
+		for _, line := range []string{why.SavedWords(r), why.MissedWords(r)} {
+			if line != "" {
+				fmt.Fprintln(a.Stdout)
+				a.Stdout.Sentences("CACHE", view.Plain, line)
+			}
+		}
+	}
 }
