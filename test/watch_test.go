@@ -57,8 +57,8 @@ func TestRenovateMovesEveryPin(t *testing.T) {
 		return map[bool]string{false: "npm ", true: "pypi "}[p.Python()] + p.Package() + " " +
 			p.Version()
 	}
-	moved, err := tested.Parse([]byte(list))
-	if err != nil {
+	var moved tested.Versions
+	if err := json.Unmarshal([]byte(list), &moved); err != nil {
 		t.Fatal(err)
 	}
 	tools, all := map[string]bool{}, map[string]bool{}

@@ -1,13 +1,23 @@
 package tested
 
 import (
+	"regexp"
 	"testing"
 )
 
 // The list that is built in can be read. Each tool's versions differ, and its pin is the newest.
 func TestOwn(t *testing.T) {
+	if Own().Schema != "reprise.tested/1" || len(Own().Tools) == 0 {
+		t.Errorf("%+v", Own())
+	}
+	number := regexp.MustCompile(`^\d+(\.\d+)+$`)
 	for _, tool := range Own().Tools {
 		rows := tool.Rows()
+		for _, row := range rows {
+			if !number.MatchString(row.Version) {
+				t.Errorf("%s: version %q", tool.Name, row.Version)
+			}
+		}
 		for i, row := range rows[1:] {
 			if Compare(rows[i].Version, row.Version) >= 0 {
 				t.Errorf("%s: %s stands twice", tool.Name, row.Version)
@@ -18,19 +28,6 @@ func TestOwn(t *testing.T) {
 		}
 		if tool.Package() == "" || tool.Version() == "" {
 			t.Errorf("%s: pin %q", tool.Name, tool.Pin)
-		}
-	}
-}
-
-func TestParseRefuses(t *testing.T) {
-	for _, text := range []string{"", "{}",
-		`{"schema": "reprise.tested/2", "tools": [{"tool": "a", "pin": "a@1.0"}]}`,
-		`{"schema": "reprise.tested/1"}`,
-		`{"schema": "reprise.tested/1", "tools": [{"tool": "a", "pin": "a@1.0\u001b[2J"}]}`,
-		`{"schema": "reprise.tested/1", "tools": [{"tool": "a", "pin": "a@1.0", "differed": [{"version": "1.0\n"}]}]}`,
-		`{"schema": "reprise.tested/1", "tools": [{"tool": "a", "pin": "a@1.0", "tried": "0.9 1.x"}]}`} {
-		if l, err := Parse([]byte(text)); err == nil {
-			t.Errorf("%s: read as %+v", text, l)
 		}
 	}
 }

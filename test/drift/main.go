@@ -5,6 +5,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -96,7 +97,7 @@ func (o options) main(out io.Writer) (outcome, error) {
 	return came, nil
 }
 
-const list = "internal/tested/" + tested.File
+const list = "internal/tested/tested.json"
 
 // pin replaces the older version by the newer one, as Renovate does. A tool's stays as tried.
 func (p pair) pin() error {
@@ -147,7 +148,7 @@ func (o options) pairs() (all []pair, err error) {
 	if o.since != "" {
 		text, err := exec.Command("git", "show", o.since+":"+list).Output()
 		if err == nil {
-			before, err = tested.Parse(text)
+			err = json.Unmarshal(text, &before)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read the pins of %s: %w", o.since, err)
