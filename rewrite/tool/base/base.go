@@ -10,6 +10,7 @@ package base
 import (
 	"cmp"
 	"errors"
+	"path"
 	"slices"
 	"strings"
 
@@ -26,6 +27,11 @@ type Base struct {
 	// the others too is from a version that can resume. Yargs says that yargs prints it.
 	Help  []string
 	Yargs bool
+	// Paths and Files are the results of SessionPaths and SessionFiles, with {id} for the session's
+	// ID; in Paths {dir} for the working directory, Dashed; in Files {file} for the session's file,
+	// {own} for it without the extension, and {project} for the directory above its own.
+	Paths []string
+	Files rewrite.SessionFiles
 }
 
 func (b Base) Descriptor() *rewrite.Descriptor { return b.About }
@@ -75,9 +81,26 @@ func (Base) CopySession(_, _, _ string, _ []byte) (string, []byte, error) {
 // first characters of an ID, are the caller's.
 func (Base) ValidID(id string) bool { return IsUUID(id) }
 
-// SessionFiles returns the session's file, which is all there is of it.
-func (Base) SessionFiles(_, path string) rewrite.SessionFiles {
-	return rewrite.SessionFiles{Paths: []string{path}}
+func (b Base) SessionPaths(cwd, id string) []string {
+	return filled(b.Paths, "{id}", id, "{dir}", Dashed(cwd))
+}
+
+func (b Base) SessionFiles(id, file string) rewrite.SessionFiles {
+	places := []string{"{id}", id, "{file}", file, "{own}", strings.TrimSuffix(file, ".jsonl"),
+		"{project}", path.Dir(path.Dir(file))}
+	f := b.Files
+	f.Paths, f.Named = filled(f.Paths, places...), filled(f.Named, places...)
+	f.Lock = strings.ReplaceAll(f.Lock, "{id}", id)
+	return f
+}
+
+// filled returns patterns with values in the places that have names.
+func filled(patterns []string, places ...string) []string {
+	all := slices.Clone(patterns)
+	for i := range all {
+		all[i] = strings.NewReplacer(places...).Replace(all[i])
+	}
+	return all
 }
 
 // IsOrphanFile returns false: the tool leaves no files that endanger a session.

@@ -23,7 +23,14 @@ type claude struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = claude{base.Base{About: &descriptor, Help: []string{"--print", "--resume"}}}
+// The directory of a session is named after the working directory. Long names are cut and hashed,
+// so the last pattern matches the ID under any name. The directory beside a session's file has its
+// subagents and large results. Running claude processes name their sessions in files of their own
+// (2.1.329).
+var tool = claude{base.Base{About: &descriptor, Help: []string{"--print", "--resume"},
+	Paths: []string{"projects/{dir}/{id}.jsonl", "projects/*/{id}.jsonl"},
+	Files: rewrite.SessionFiles{Paths: []string{"{file}", "{own}", "tasks/{id}"},
+		Named: []string{"{own}"}, Running: []string{"sessions/*.json"}}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "claude",
@@ -489,8 +496,7 @@ func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 func (claude) ActsOn(text string) bool {
 	lower := strings.ToLower(text)
 	return prompt.Mentions(text, '@', false) || strings.Contains(lower, "ultrathink") ||
-		strings.Contains(lower, "megathink") ||
-		strings.Contains(lower, "think hard") || strings.Contains(lower, "think harder")
+		strings.Contains(lower, "megathink") || strings.Contains(lower, "think hard")
 }
 
 // Plan leaves the caller's output format. For text and json it chooses the ID of a new session,
@@ -562,26 +568,6 @@ func (claude) ForkPoint(tail []byte) string {
 		}
 	}
 	return ""
-}
-
-// SessionPaths returns the transcript's path. The directory is named after the working directory,
-// with everything but letters and digits replaced. Long names are cut and hashed, so the last
-// pattern matches the ID under any name.
-func (claude) SessionPaths(cwd, id string) []string {
-	return []string{"projects/" + base.Dashed(cwd) + "/" + id + ".jsonl",
-		"projects/*/" + id + ".jsonl"}
-}
-
-// SessionFiles returns the transcript, the directory of the same name beside it (subagents and
-// large results) and the session's task list in tasks. Running claude processes name their sessions
-// in files of their own (2.1.329).
-func (claude) SessionFiles(id, path string) rewrite.SessionFiles {
-	directory := strings.TrimSuffix(path, ".jsonl")
-	return rewrite.SessionFiles{
-		Paths:   []string{path, directory, "tasks/" + id},
-		Named:   []string{directory},
-		Running: []string{"sessions/*.json"},
-	}
 }
 
 // refusals lists claude's words on stderr when it refuses a resume. A

@@ -23,7 +23,13 @@ type codex struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = codex{base.Base{About: &descriptor, Help: []string{"--json"}}}
+// A rollout is a single file under the date of the start, and stays there. A fork does not contain
+// its source's lines; the first line names the thread it continues (0.169.0,
+// docs/internals/codex.md).
+var tool = codex{base.Base{About: &descriptor, Help: []string{"--json"},
+	Paths: []string{"sessions/*/*/*/rollout-*-{id}.jsonl"},
+	Files: rewrite.SessionFiles{Paths: []string{"{file}"}, Lock: "thread-writer-locks/{id}.lock",
+		Forks: descriptor.Sessions}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:            "codex",
@@ -386,21 +392,6 @@ func notice(c *rewrite.CommandLine) string {
 		return "Reading prompt from stdin...\n"
 	}
 	return ""
-}
-
-// SessionPaths returns the rollout's path: it is under the date of the start, and stays there.
-func (codex) SessionPaths(_, id string) []string {
-	return []string{"sessions/*/*/*/rollout-*-" + id + ".jsonl"}
-}
-
-// SessionFiles returns the rollout, a single file. A fork does not contain its source's lines; the
-// first line names the thread it continues (0.169.0, docs/internals/codex.md).
-func (codex) SessionFiles(id, path string) rewrite.SessionFiles {
-	return rewrite.SessionFiles{
-		Paths: []string{path},
-		Lock:  "thread-writer-locks/" + id + ".lock",
-		Forks: descriptor.Sessions,
-	}
 }
 
 // refusals lists the messages of codex when it refuses a resume

@@ -30,9 +30,13 @@ type copilot struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-// A version can resume only if it can also write the figures to a file. 1.0.80 cannot.
+// A version can resume only if it can also write the figures to a file. 1.0.80 cannot. A
+// process that has a session open holds a lock on a file that is named after the process.
 var tool = copilot{base.Base{About: &descriptor, Refusals: refusals,
-	Help: []string{"--prompt", "--resume", "--usage-output-file"}}}
+	Help:  []string{"--prompt", "--resume", "--usage-output-file"},
+	Paths: []string{"session-state/{id}/" + events},
+	Files: rewrite.SessionFiles{Paths: []string{"session-state/{id}"},
+		Lock: "session-state/{id}/inuse.*.hold"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "copilot",
@@ -329,18 +333,6 @@ func resume(p *rewrite.Plan, c rewrite.CommandLine) {
 		p.Prompt = trimEnd(p.Prompt) + p.Asked[len(trimEnd(p.Asked)):]
 	}
 	base.PlacePrompt(p, c, "--prompt")
-}
-
-// SessionPaths returns the session's events.
-func (copilot) SessionPaths(_, id string) []string {
-	return []string{"session-state/" + id + "/" + events}
-}
-
-// SessionFiles returns the session's directory. A process that has it open holds a lock on a file
-// that is named after the process.
-func (copilot) SessionFiles(id, _ string) rewrite.SessionFiles {
-	dir := "session-state/" + id
-	return rewrite.SessionFiles{Paths: []string{dir}, Lock: dir + "/inuse.*.hold"}
 }
 
 // refusals lists copilot's messages if it does not continue a session: on stderr if it cannot

@@ -25,7 +25,11 @@ type droid struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = droid{base.Base{About: &descriptor, Help: []string{"--output-format", "--fork"}}}
+// The directory of a session is named after the working directory; an ID is there once.
+var tool = droid{base.Base{About: &descriptor, Help: []string{"--output-format", "--fork"},
+	Paths: []string{"sessions/*/{id}.jsonl"},
+	Files: rewrite.SessionFiles{Paths: []string{"{file}", "{own}.settings.json",
+		"{own}.settings.json.bak"}}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "droid",
@@ -207,16 +211,6 @@ func (droid) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 		base.PlacePrompt(&plan, c, "")
 	}
 	return plan
-}
-
-// SessionPaths returns the session's file. The directory is named after the working directory; an
-// ID is there once.
-func (droid) SessionPaths(_, id string) []string { return []string{"sessions/*/" + id + ".jsonl"} }
-
-// SessionFiles returns the session's file and its settings.
-func (droid) SessionFiles(_, path string) rewrite.SessionFiles {
-	settings := strings.TrimSuffix(path, ".jsonl") + ".settings.json"
-	return rewrite.SessionFiles{Paths: []string{path, settings, settings + ".bak"}}
 }
 
 // Refused reads a run that showed no end: droid refuses to fork an unknown session without a word

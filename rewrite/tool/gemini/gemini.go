@@ -25,8 +25,16 @@ type gemini struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
+// The files are those that gemini itself deletes with a session (0.61.0). The name of the first
+// contains only eight characters of the ID.
 var tool = gemini{base.Base{About: &descriptor, Refusals: refusals,
-	Help: []string{"--prompt", "--resume"}, Yargs: true}}
+	Help: []string{"--prompt", "--resume"}, Yargs: true,
+	Files: rewrite.SessionFiles{
+		Paths: append([]string{"{file}", "{project}/chats/{id}",
+			"{project}/logs/session-{id}.jsonl"}, named...),
+		Named: named}}}
+
+var named = []string{"{project}/tool-outputs/session-{id}", "{project}/{id}"}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "gemini",
@@ -217,18 +225,6 @@ func (gemini) SessionPaths(cwd, id string) []string {
 
 // fileOf returns the pattern of the names that a session's file might have.
 func fileOf(id string) string { return "session-*-" + id[:min(8, len(id))] + ".jsonl" }
-
-// SessionFiles returns the files that gemini itself deletes with a session (0.61.0). The file's
-// name contains only eight characters of the ID.
-func (gemini) SessionFiles(id, file string) rewrite.SessionFiles {
-	project := path.Dir(path.Dir(file))
-	named := []string{project + "/tool-outputs/session-" + id, project + "/" + id}
-	return rewrite.SessionFiles{
-		Paths: append([]string{file, project + "/chats/" + id,
-			project + "/logs/session-" + id + ".jsonl"}, named...),
-		Named: named,
-	}
-}
 
 // IsOrphanFile reports whether the file is the orphan that a resume leaves if it takes place in a
 // later minute than the session began: a header, and the context of a session that is then not

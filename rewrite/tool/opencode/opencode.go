@@ -43,8 +43,8 @@ func init() {
 }
 
 func newTool(d *rewrite.Descriptor, variable string, oldest, newest []int) opencode {
-	return opencode{base.Base{About: d, Help: []string{"--format", "--session"}, Yargs: true},
-		variable, oldest, newest}
+	return opencode{base.Base{About: d, Help: []string{"--format", "--session"}, Yargs: true,
+		Paths: []string{d.Database}}, variable, oldest, newest}
 }
 
 // describe returns the facts about a tool. Its shell tool sets nested.
@@ -413,9 +413,6 @@ func (opencode) ValidID(id string) bool {
 			return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 		})
 }
-
-// SessionPaths returns the database.
-func (o opencode) SessionPaths(_, _ string) []string { return []string{o.About.Database} }
 
 // Refused reads the message about a session that is not there. The API's message about a session is
 // on stdout, or in the log.

@@ -23,8 +23,13 @@ type qwen struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
+// The directory of sessions is named as claude's. The files are those that qwen itself deletes with
+// a session.
 var tool = qwen{base.Base{About: &descriptor, Refusals: refusals,
-	Help: []string{"--prompt", "--resume"}, Yargs: true}}
+	Help: []string{"--prompt", "--resume"}, Yargs: true,
+	Paths: []string{"projects/{dir}/chats/{id}.jsonl", "projects/*/chats/{id}.jsonl"},
+	Files: rewrite.SessionFiles{Paths: []string{"{file}", "{own}.worktree.json", "{own}.pr.json",
+		"{own}.ledger.jsonl", "file-history/{id}"}}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "qwen",
@@ -218,19 +223,6 @@ func (qwen) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 		plan.Follow = []rewrite.Follow{followQwen(base.Own[details](c).chats, plan)}
 	}
 	return plan
-}
-
-// SessionPaths returns the session's file. The directory is named as claude's.
-func (qwen) SessionPaths(cwd, id string) []string {
-	return []string{"projects/" + base.Dashed(cwd) + "/chats/" + id + ".jsonl",
-		"projects/*/chats/" + id + ".jsonl"}
-}
-
-// SessionFiles returns the files that qwen itself deletes with a session.
-func (qwen) SessionFiles(id, path string) rewrite.SessionFiles {
-	own := strings.TrimSuffix(path, ".jsonl")
-	return rewrite.SessionFiles{Paths: []string{path, own + ".worktree.json", own + ".pr.json",
-		own + ".ledger.jsonl", "file-history/" + id}}
 }
 
 // refusals lists the messages of qwen when it does not continue a session: on stderr if it does not

@@ -27,7 +27,17 @@ type vibe struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = vibe{base.Base{About: &descriptor, Help: []string{"--prompt", "--resume"}}}
+// A session keeps the files of the last two generations, named by number, and each run begins a new
+// one. The last journal is empty after a run, and grows or disappears if another process continues
+// the session. vibe 3.0.3 resumes it only with the plugins that it began with; it keeps manifests
+// and contents under their digests. Checked-out files and runnable copies (.x) it makes again.
+var tool = vibe{base.Base{About: &descriptor, Help: []string{"--prompt", "--resume"},
+	Paths: []string{"unified/{id}/journal/*.jsonl"},
+	Files: rewrite.SessionFiles{
+		Paths:  []string{"unified/{id}"},
+		Common: []string{"plugins/blobs/*/*[0-9a-f]", "plugins/manifests/*/*[0-9a-f]"},
+		Lock:   "active/{id}.lock",
+	}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:        "vibe",
@@ -237,24 +247,6 @@ func resume(p *rewrite.Plan, c rewrite.CommandLine) {
 	p.Stdin = p.Prompt
 	if c.Stdin != rewrite.StdinPrompt { // it was in argv, and is too long now
 		p.Args = append(p.Args, "--prompt")
-	}
-}
-
-// SessionPaths returns journals of the session. A session keeps the files of the last two
-// generations, named by number, and each run begins a new one. The last journal is empty after a
-// run, and grows or disappears if another process continues the session.
-func (vibe) SessionPaths(_, id string) []string {
-	return []string{"unified/" + id + "/journal/*.jsonl"}
-}
-
-// SessionFiles returns the session's directory. vibe 3.0.3 resumes it only with the plugins that it
-// began with; it keeps manifests and contents under their digests. Checked-out files
-// and runnable copies (.x) it makes again.
-func (vibe) SessionFiles(id, _ string) rewrite.SessionFiles {
-	return rewrite.SessionFiles{
-		Paths:  []string{"unified/" + id},
-		Common: []string{"plugins/blobs/*/*[0-9a-f]", "plugins/manifests/*/*[0-9a-f]"},
-		Lock:   "active/" + id + ".lock",
 	}
 }
 
