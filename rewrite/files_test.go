@@ -7,7 +7,7 @@ import (
 )
 
 // A tool's argument names files, and can be a command.
-func TestAddFiles(t *testing.T) {
+func TestAddTool(t *testing.T) {
 	for input, want := range map[string]struct {
 		files []string
 		shell bool
@@ -21,7 +21,7 @@ func TestAddFiles(t *testing.T) {
 		`{"command":`:                       {nil, false},
 	} {
 		var s StreamState
-		s.AddFiles(json.RawMessage(input))
+		s.AddTool(json.RawMessage(input))
 		if !slices.Equal(s.Files, want.files) || s.Shell != want.shell {
 			t.Errorf("%s: files %q, a command: %v", input, s.Files, s.Shell)
 		}

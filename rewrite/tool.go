@@ -439,9 +439,10 @@ func (s *StreamState) AddText(text string) {
 // fileKeys are the fields where agents name a file to their tools.
 var fileKeys = []string{"file_path", "notebook_path", "absolute_path", "path"}
 
-// AddFiles records the files that a tool was given, and whether it ran a command. input is the
-// tool's argument, of any shape.
-func (s *StreamState) AddFiles(input json.RawMessage) {
+// AddTool records that the model has used a tool, the files that it was given, and whether it ran a
+// command. input is the tool's argument, of any shape.
+func (s *StreamState) AddTool(input json.RawMessage) {
+	s.ToolRan = true
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil {
 		return

@@ -191,8 +191,7 @@ func (s *stream) learnMessage(e *base.ClaudeEvent) {
 	for _, part := range e.Message.Content {
 		switch part.Type {
 		case "tool_use":
-			s.State.ToolRan = true
-			s.State.AddFiles(part.Input)
+			s.State.AddTool(part.Input)
 			s.beginTask(part.ID, part.Input)
 		case "text":
 			s.State.AddText(part.Text)

@@ -206,7 +206,7 @@ func (s *stream) learnItem(e *event) {
 		var changes []json.RawMessage
 		_ = json.Unmarshal(e.Item.Changes, &changes) // changes of another shape are ignored
 		for _, change := range changes {
-			s.State.AddFiles(change)
+			s.State.AddTool(change)
 		}
 	}
 	s.State.Content = s.State.ID != "" && !s.State.WrongID

@@ -151,8 +151,7 @@ func (s *stream) learn(e *event) {
 	case "assistant.message_delta":
 		s.content()
 	case "tool.execution_start":
-		s.State.ToolRan = true
-		s.State.AddFiles(e.Data.Arguments)
+		s.State.AddTool(e.Data.Arguments)
 		s.content()
 	case "tool.execution_complete":
 		for _, edit := range e.Data.FileEdits {

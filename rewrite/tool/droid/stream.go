@@ -227,8 +227,8 @@ func (s *stream) learn(e *event) {
 			s.State.AddText(e.Text)
 		}
 	case "tool_call":
-		s.State.ToolRan, s.State.Content, s.State.Outside = true, !s.State.WrongID, ""
-		s.State.AddFiles(e.Parameters)
+		s.State.Content, s.State.Outside = !s.State.WrongID, ""
+		s.State.AddTool(e.Parameters)
 	case "error":
 		if !e.endsBadly() {
 			s.State.Refusal = cmp.Or(refusals.In(text(e.Message)), s.State.Refusal)

@@ -93,8 +93,7 @@ func (s *text) learnAnswer(r *record) {
 	s.last = *r
 	s.State.Model = r.Model
 	for _, call := range r.Calls {
-		s.State.ToolRan = true
-		s.State.AddFiles(call.Args)
+		s.State.AddTool(call.Args)
 	}
 	if again {
 		return

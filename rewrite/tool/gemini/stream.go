@@ -122,8 +122,7 @@ func (s *stream) learn(e *event) {
 		s.learnMessage(e)
 	case "tool_use":
 		s.answered()
-		s.State.ToolRan = true
-		s.State.AddFiles(e.Parameters)
+		s.State.AddTool(e.Parameters)
 		s.endText()
 	case "tool_result":
 		s.nextAnswer = true

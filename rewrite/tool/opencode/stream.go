@@ -80,8 +80,7 @@ func (s *stream) learn(e *event, whole bool) {
 		s.State.Answer = e.Part.Text
 		s.State.AddText(e.Part.Text)
 	case "tool_use":
-		s.State.ToolRan = true
-		s.State.AddFiles(e.Part.State.Input)
+		s.State.AddTool(e.Part.State.Input)
 	case "step_finish":
 		s.learnStep(e)
 	case "error":

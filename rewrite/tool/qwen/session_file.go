@@ -94,8 +94,8 @@ func (s *text) File(name string, line []byte) {
 		s.State = chat.State
 		return
 	}
-	s.State.Content, s.State.ToolRan = s.State.Content || chat.State.Content, s.State.ToolRan ||
-		chat.State.ToolRan
+	s.State.Content = s.State.Content || chat.State.Content
+	s.State.ToolRan = s.State.ToolRan || chat.State.ToolRan
 }
 
 // ours reports whether a file can be this run's. qwen adds an empty line to a prompt from stdin.
@@ -177,14 +177,13 @@ func (c *chatFile) learnAnswer(r *record) {
 		switch {
 		case part.Call != nil:
 			calls = true
-			c.State.AddFiles(part.Call.Args)
+			c.State.AddTool(part.Call.Args)
 		case part.Text != "" && !part.Thought:
 			c.State.Final = true
 			c.State.AddText(part.Text)
 		}
 	}
-	c.State.ToolRan, c.State.Final = c.State.ToolRan ||
-		calls, c.State.Final && !calls && r.Figures.Input > 0
+	c.State.Final = c.State.Final && !calls && r.Figures.Input > 0
 	if f := r.Figures; f.Input > 0 {
 		c.State.ContextUse.Used = f.Input + f.Output // cache reads are part of the input
 	}

@@ -117,8 +117,7 @@ func (s *stream) learnMessage(e *event) {
 	for _, part := range e.Message.Content {
 		switch {
 		case part.Type == "tool_use":
-			s.State.ToolRan = true
-			s.State.AddFiles(part.Input)
+			s.State.AddTool(part.Input)
 		case part.Type == "text" && isQwenError(part.Text):
 			return
 		case part.Type == "text":
@@ -163,7 +162,7 @@ func (s *stream) ownFigures(result []byte) []byte {
 		numbers = jsonline.Numbers(result)
 		result = s.withoutUnused(result, numbers)
 	}
-	s.learnUsage(numbers)
+	s.learnUsage(result)
 	return result
 }
 
@@ -190,25 +189,17 @@ func runsOn(path string) bool {
 
 // learnUsage reads the run's usage. It contains qwen's own requests, as the direct
 // run's does. Cache reads are part of the input; thoughts are missing in the output.
-func (s *stream) learnUsage(numbers []jsonline.Numeral) {
-	u, total := &s.State.Usage, int64(0)
-	*u = rewrite.Usage{}
-	for _, n := range numbers {
-		value, err := jsonline.Nano(n.Text)
-		if err != nil {
-			continue
-		}
-		switch count := value / 1e9; n.Path {
-		case "usage\tinput_tokens":
-			u.Input, u.Known = count, true
-		case "usage\tcache_read_input_tokens":
-			u.CacheRead = count
-		case "usage\toutput_tokens":
-			u.Output = count
-		case "usage\ttotal_tokens":
-			total = count
-		}
+func (s *stream) learnUsage(result []byte) {
+	var r struct {
+		Usage *struct {
+			base.ClaudeUsage
+			Total int64 `json:"total_tokens"`
+		} `json:"usage"`
 	}
-	u.Output = max(u.Output, total-u.Input)
-	u.Input -= min(u.CacheRead, u.Input)
+	s.State.Usage = rewrite.Usage{}
+	if _, whole := jsonline.ReadEvent(result, &r); whole && r.Usage != nil {
+		u := r.Usage
+		s.State.Usage = rewrite.Usage{Known: true, Input: u.Input - min(u.CacheRead, u.Input),
+			CacheRead: u.CacheRead, Output: max(u.Output, u.Total-u.Input)}
+	}
 }
