@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"regexp"
@@ -234,28 +233,21 @@ type sessionRow struct {
 	summaries      int64
 }
 
-func readOpencodeRow(sessionRow []byte) (r sessionRow, ok bool) {
-	var values []any
-	d := json.NewDecoder(bytes.NewReader(sessionRow))
-	d.UseNumber()
-	if d.Decode(&values) != nil || len(values) != 14 {
+func readOpencodeRow(row []byte) (r sessionRow, ok bool) {
+	u := &r.usage
+	var skipped any
+	var cost json.RawMessage
+	columns := []any{&skipped, &skipped, &skipped, &r.version, &r.model, &cost, &u.Input, &u.Output,
+		&u.CacheRead, &u.CacheWrite, &skipped, &skipped, &r.context, &r.summaries}
+	var values []json.RawMessage
+	if json.Unmarshal(row, &values) != nil || len(values) != len(columns) {
 		return r, false
 	}
-	number := func(i int) int64 {
-		n, _ := values[i].(json.Number)
-		v, _ := n.Int64()
-		return v
+	for i, column := range columns {
+		_ = json.Unmarshal(values[i], column) // of another type it is not known
 	}
-	r.version, _ = values[3].(string)
-	r.model, _ = values[4].(string)
-	if cost, isNumber := values[5].(json.Number); isNumber {
-		nanos, err := jsonline.Nano(cost.String())
-		r.usage.CostNano, r.usage.CostKnown = nanos, err == nil
-	}
-	r.usage.Known = true
-	r.usage.Input, r.usage.Output, r.usage.CacheRead, r.usage.CacheWrite = number(6), number(7),
-		number(8), number(9)
-	r.context, r.summaries = number(12), number(13)
+	nanos, err := jsonline.Nano(string(cost))
+	u.Known, u.CostNano, u.CostKnown = true, nanos, err == nil
 	return r, true
 }
 
