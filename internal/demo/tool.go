@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -66,16 +67,14 @@ type bundledTool struct {
 
 // An entry is a line of a session's file.
 type entry struct {
-	Type    string       `json:"type"`
-	Time    string       `json:"timestamp"`
-	Message entryMessage `json:"message"`
-}
-
-type entryMessage struct {
-	message
-	ID    string            `json:"id,omitempty"`
-	Model string            `json:"model,omitempty"`
-	Usage *base.ClaudeUsage `json:"usage,omitempty"`
+	Type    string `json:"type"`
+	Time    string `json:"timestamp"`
+	Message struct {
+		message
+		ID    string            `json:"id,omitempty"`
+		Model string            `json:"model,omitempty"`
+		Usage *base.ClaudeUsage `json:"usage,omitempty"`
+	} `json:"message"`
 }
 
 type message struct {
@@ -83,25 +82,7 @@ type message struct {
 	Content []part `json:"content"`
 }
 
-type part struct {
-	Type  string `json:"type"`
-	Text  string `json:"text,omitempty"`
-	ID    string `json:"id,omitempty"`
-	Name  string `json:"name,omitempty"`
-	Input *struct {
-		Command string `json:"command"`
-	} `json:"input,omitempty"`
-	ToolUseID string `json:"tool_use_id,omitempty"`
-	Content   []part `json:"content,omitempty"`
-
-	CacheControl *cacheControl `json:"cache_control,omitempty"`
-}
-
-// A cacheControl is a breakpoint of the provider's cache.
-type cacheControl struct {
-	Type string `json:"type"`
-	TTL  string `json:"ttl,omitempty"`
-}
+type part = map[string]any
 
 func newBundledTool(args []string) (*bundledTool, error) {
 	f := flag.NewFlagSet(Bundled, flag.ContinueOnError)
@@ -153,29 +134,30 @@ func bundledModel() string { return cmp.Or(os.Getenv("ANTHROPIC_MODEL"), "stand-
 
 // ask sends the prompt, runs the commands that the model requests, and returns the answer.
 func (t *bundledTool) ask() (string, error) {
-	t.history = append(t.history, message{"user", []part{{Type: "text", Text: t.prompt}}})
+	said := []part{{"type": "text", "text": t.prompt}}
 	for {
+		t.history = append(t.history, message{"user", said})
 		reply, err := t.request()
 		if err != nil {
 			return "", err
 		}
-		t.history = append(t.history, reply)
-		var results []part
+		t.history, said = append(t.history, reply), nil
 		text := ""
 		for _, p := range reply.Content {
-			switch p.Type {
+			switch p["type"] {
 			case "text":
-				text = p.Text
+				text, _ = p["text"].(string)
 			case "tool_use":
-				out, _ := exec.Command("sh", "-c", p.Input.Command).CombinedOutput()
-				results = append(results, part{Type: "tool_result", ToolUseID: p.ID,
-					Content: []part{{Type: "text", Text: string(out)}}})
+				input, _ := p["input"].(part)
+				command, _ := input["command"].(string)
+				out, _ := exec.Command("sh", "-c", command).CombinedOutput()
+				said = append(said, part{"type": "tool_result", "tool_use_id": p["id"],
+					"content": []part{{"type": "text", "text": string(out)}}})
 			}
 		}
-		if len(results) == 0 {
+		if said == nil {
 			return text, nil
 		}
-		t.history = append(t.history, message{"user", results})
 	}
 }
 
@@ -204,13 +186,16 @@ func (t *bundledTool) request() (m message, err error) {
 	return reply.message, nil
 }
 
-// marked returns the messages with a breakpoint at the end of the last, as claude's are.
+// marked returns the messages with a breakpoint of the provider's cache at the end of the last, as
+// claude's are.
 func marked(history []message) []message {
 	history = slices.Clone(history)
 	last := &history[len(history)-1]
 	last.Content = slices.Clone(last.Content)
-	last.Content[len(last.Content)-1].CacheControl = &cacheControl{"ephemeral",
-		os.Getenv("CLAUDE_CODE_PROMPT_CACHE_TTL")}
+	end := maps.Clone(last.Content[len(last.Content)-1])
+	end["cache_control"] = map[string]string{"type": "ephemeral",
+		"ttl": cmp.Or(os.Getenv("CLAUDE_CODE_PROMPT_CACHE_TTL"), "5m")} // claude's default
+	last.Content[len(last.Content)-1] = end
 	return history
 }
 
@@ -224,8 +209,8 @@ func (t *bundledTool) save() error {
 		return fmt.Errorf("save session: %w", err)
 	}
 	for i, m := range t.history[t.kept:] {
-		e := entry{m.Role, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
-			entryMessage{message: m}}
+		e := entry{Type: m.Role, Time: time.Now().UTC().Format("2006-01-02T15:04:05.000Z")}
+		e.Message.message = m
 		if m.Role == "assistant" {
 			e.Message.ID, e.Message.Model, e.Message.Usage = fmt.Sprintf("msg_%d", t.kept+i),
 				bundledModel(), &t.asked[0]

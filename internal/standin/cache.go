@@ -29,7 +29,7 @@ type digest = [sha256.Size]byte
 // step is the size of a step in bytes, the size of a block of Mistral's.
 const step = 256
 
-var breakpoint = regexp.MustCompile(`,"cache_control":\{[^}]*\}`)
+var breakpoint = regexp.MustCompile(`,"cache_control":\{[^}]*\}|"cache_control":\{[^}]*\},`)
 
 // measure counts the tokens of a prompt, four bytes each. All that was not read is written.
 func (c *cache) measure(p Prompt) (u Tokens, _ error) {
