@@ -2,15 +2,6 @@ package standin
 
 import "net/http"
 
-// anthropic is the Messages API.
-var anthropic = &dialect{
-	name:     Anthropic,
-	messages: "messages",
-	head:     []string{"tools", "system"},
-	turn:     anthropicTurn,
-	answer:   anthropicAnswer,
-}
-
 // anthropicTurn reads a message. Tool results are blocks of a user message, and can be beside
 // texts.
 func anthropicTurn(m object) turn {

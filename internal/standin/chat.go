@@ -7,24 +7,6 @@ import (
 	"time"
 )
 
-// chat is the chat completions API in Mistral's form.
-var chat = &dialect{
-	name:     Chat,
-	messages: "messages",
-	head:     []string{"tools"},
-	turn:     chatTurn,
-	answer:   chatAnswer,
-}
-
-// openaiChat is the same API as OpenAI serves it.
-var openaiChat = &dialect{
-	name:     OpenAIChat,
-	messages: "messages",
-	head:     []string{"tools"},
-	turn:     chatTurn,
-	answer:   chatAnswer,
-}
-
 func chatTurn(m object) turn {
 	if m["role"] == "tool" {
 		return turn{role: "tool", results: contentTexts(m["content"]), tool: true}

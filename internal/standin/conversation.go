@@ -18,7 +18,7 @@ type conversation []turn
 
 func newConversation(r Request) conversation {
 	body, _ := r.Body.(object)
-	d := dialects[r.API]
+	d := firstDialect(func(d *dialect) bool { return d.name == r.API })
 	if d == nil {
 		return nil
 	}

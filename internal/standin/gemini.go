@@ -5,15 +5,6 @@ import (
 	"strings"
 )
 
-// gemini is generateContent, and streamGenerateContent with alt=sse.
-var gemini = &dialect{
-	name:     Gemini,
-	messages: "contents",
-	head:     []string{"systemInstruction", "tools"},
-	turn:     geminiTurn,
-	answer:   geminiAnswer,
-}
-
 // geminiTurn reads a message. Tool results are parts of a user message.
 func geminiTurn(m object) turn {
 	t := turn{role: asString(m["role"]), texts: contentTexts(m["parts"])}

@@ -1,14 +1,5 @@
 package standin
 
-// responses is OpenAI's Responses API, streamed only: codex requests nothing else.
-var responses = &dialect{
-	name:     Responses,
-	messages: "input",
-	head:     []string{"instructions", "tools"},
-	turn:     responsesTurn,
-	answer:   responsesAnswer,
-}
-
 // responsesTurn reads an item. A tool result is a separate item, without a role.
 func responsesTurn(item object) turn {
 	output, ran := item["output"]
@@ -18,6 +9,7 @@ func responsesTurn(item object) turn {
 	return turn{role: "tool", results: contentTexts(output), tool: true}
 }
 
+// responsesAnswer streams: codex requests nothing else.
 func responsesAnswer(x *exchange) {
 	x.event("response.created", object{"type": "response.created",
 		"response": object{"id": x.id("resp")}})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,6 +16,7 @@ import (
 // A dialect is one of the APIs.
 type dialect struct {
 	name     string
+	path     string   // how the paths of its requests end
 	messages string   // the field that contains the conversation
 	head     []string // the fields that count as coming before it
 	turn     func(message object) turn
@@ -30,31 +32,31 @@ const (
 	OpenAIChat = "openai-chat" // chat completions as OpenAI serves them, used by qwen
 )
 
-var dialects = map[string]*dialect{Anthropic: anthropic, Responses: responses, Gemini: gemini,
-	Chat: chat, OpenAIChat: openaiChat}
-
-// ends are the ends of the APIs' paths. The first that fits counts.
-var ends = []struct {
-	path    string
-	dialect *dialect
-}{
-	{"/v1/messages", anthropic},
-	{"/v1/responses", responses},
-	{":generateContent", gemini},
-	{":streamGenerateContent", gemini},
-	{"/openai/v1/chat/completions", openaiChat},
-	{"/v1/chat/completions", chat},
+// dialects are all APIs. The first path that fits counts.
+var dialects = []*dialect{
+	{Anthropic, "/v1/messages", "messages", []string{"tools", "system"}, anthropicTurn,
+		anthropicAnswer},
+	{Responses, "/v1/responses", "input", []string{"instructions", "tools"}, responsesTurn,
+		responsesAnswer},
+	{Gemini, ":generateContent", "contents", geminiHead, geminiTurn, geminiAnswer},
+	{Gemini, ":streamGenerateContent", "contents", geminiHead, geminiTurn, geminiAnswer},
+	{OpenAIChat, "/openai/v1/chat/completions", "messages", []string{"tools"}, chatTurn, chatAnswer},
+	{Chat, "/v1/chat/completions", "messages", []string{"tools"}, chatTurn, chatAnswer},
 }
+
+var geminiHead = []string{"systemInstruction", "tools"}
 
 // findDialect returns the API of a request to a model, nil for any other request.
 func findDialect(r *http.Request) *dialect {
 	if r.Method != http.MethodPost {
 		return nil
 	}
-	for _, end := range ends {
-		if strings.HasSuffix(r.URL.Path, end.path) {
-			return end.dialect
-		}
+	return firstDialect(func(d *dialect) bool { return strings.HasSuffix(r.URL.Path, d.path) })
+}
+
+func firstDialect(fits func(*dialect) bool) *dialect {
+	if i := slices.IndexFunc(dialects, fits); i >= 0 {
+		return dialects[i]
 	}
 	return nil
 }
