@@ -137,7 +137,7 @@ func (f Frame) answersServer() bool {
 	return f.Subtype == "mcp_message" && ok && message["method"] == "" && message["id"] != ""
 }
 
-// The known fields of a user message and its parts.
+// The known fields of a user message and the parts.
 var (
 	userFields = []string{"type", "message", "session_id", "parent_tool_use_id", "uuid",
 		"timestamp"}

@@ -337,7 +337,7 @@ type Totals string
 // A Stream reads one run's stdout, line by line, and returns the caller's view of it. It
 // is not safe for concurrent use.
 type Stream interface {
-	// Line reads a line with its newline (the last can lack it) and returns the bytes for the
+	// Line reads a line with the newline (the last can lack it) and returns the bytes for the
 	// caller. The result is valid until the next call.
 	Line(line []byte) []byte
 	// ErrLine does the same for a line of stderr, if the plan requests it.
@@ -421,7 +421,7 @@ type StreamState struct {
 }
 
 // LongestLine is the longest line that is read although the output does not wait for it. It exceeds
-// a result with a model's longest answer and its figures.
+// a result with a model's longest answer and the figures.
 const LongestLine = 8 << 20
 
 // MaxTexts bounds, in bytes, the texts kept of a run before the final answer.

@@ -135,7 +135,7 @@ func isClock(word string) bool {
 		digits(fraction)
 }
 
-// isDate reports whether a word is a date with its year.
+// isDate reports whether a word is a date with a year.
 func isDate(word string) bool {
 	return slices.ContainsFunc([]string{"-", "/", "."}, func(sign string) bool {
 		first, rest, _ := strings.Cut(word, sign)

@@ -222,7 +222,7 @@ func (e *Evidence) New() (lines []NewLine) {
 	return lines
 }
 
-// distinctive returns the line, and its quoted part, as far as no prompt has it by chance.
+// distinctive returns the line, and the quoted part, as far as no prompt has it by chance.
 func (p *Prompt) distinctive(l *promptLine) (lines []NewLine) {
 	for _, text := range append(l.inner(), l.line) {
 		if plain := plainLine(text); distinctiveLine(plain) {

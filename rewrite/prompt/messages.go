@@ -54,7 +54,7 @@ func cutMessages(text string) []block {
 	return append(blocks, cutWithin(&fence, text[from:], from)...)
 }
 
-// jsonAt returns where JSON can begin in a line: at its start, or behind a name or a tag. It
+// jsonAt returns where JSON can begin in a line: at the start, or behind a name or a tag. It
 // returns -1 if nowhere.
 func jsonAt(line string) int {
 	at := strings.IndexAny(line, "[{")

@@ -24,7 +24,7 @@ type codex struct{ base.Base }
 func init() { rewrite.Register(tool) }
 
 // A rollout is a single file under the date of the start, and stays there. A fork does not contain
-// its source's lines; the first line names the thread it continues (0.169.0,
+// the source's lines; the first line names the thread it continues (0.169.0,
 // docs/internals/codex.md).
 var tool = codex{base.Base{About: &descriptor, Help: []string{"--json"},
 	Paths: []string{"sessions/*/*/*/rollout-*-{id}.jsonl"},
