@@ -270,8 +270,8 @@ func (h Hooks) readMarketplace(c *CommandLine, file string, tree map[string]any,
 	plugins map[string]bool) {
 	market := path.Base(path.Dir(path.Dir(file)))
 	for _, entry := range listOf(tree["plugins"]) {
-		if members, ok := entry.(map[string]any); ok &&
-			plugins[stringOf(members["name"])+"@"+market] {
+		members, _ := entry.(map[string]any)
+		if name, _ := members["name"].(string); plugins[name+"@"+market] {
 			h.walk(c, members)
 		}
 	}
@@ -319,9 +319,4 @@ func listOf(value any) []any {
 		return elements
 	}
 	return nil
-}
-
-func stringOf(value any) string {
-	text, _ := value.(string)
-	return text
 }

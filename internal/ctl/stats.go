@@ -158,8 +158,6 @@ var (
 	moreColumns  = []string{"SESSIONS", "REUSED", "COUNTED", "INPUT", "CACHED", "WRITTEN", "OUTPUT"}
 )
 
-func byHeader(by history.By) string { return strings.ToUpper(string(by)) }
-
 func printStats(a *app.App, s stats, all bool) {
 	if s.Total.Calls == 0 {
 		a.Stderr.Notice(noCallMade(s.Filter))
@@ -171,7 +169,7 @@ func printStats(a *app.App, s stats, all bool) {
 		a.Stderr.Notice(app.LatestWords)
 	}
 	fmt.Fprintln(a.Stdout)
-	header := slices.Concat([]string{byHeader(s.By)}, statsColumns, moreColumns)
+	header := slices.Concat([]string{strings.ToUpper(string(s.By))}, statsColumns, moreColumns)
 	if !all {
 		header = header[:1+len(statsColumns)]
 	}

@@ -180,7 +180,8 @@ func printFirst(a *app.App, o overview) {
 
 func printWarnings(a *app.App, list []warning) {
 	if len(list) > 0 {
-		a.Stdout.Sentences("WARNING", view.Warn, view.Mapped(list, warning.words)...)
+		a.Stdout.Sentences("WARNING", view.Warn, view.Mapped(list,
+			func(w warning) string { return w.Says })...)
 		fmt.Fprintln(a.Stdout)
 	}
 }
@@ -219,8 +220,8 @@ func (o overview) costWords() string {
 			view.Thousands(b.Priced()), words)
 	}
 	if b.Prompt() > 0 {
-		words += fmt.Sprintf(", %s of the input came from the cache",
-			view.Share(b.Cached, b.Prompt()))
+		words += fmt.Sprintf(", %.1f %% of the input came from the cache",
+			100*float64(b.Cached)/float64(b.Prompt()))
 	}
 	return words
 }

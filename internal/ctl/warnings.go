@@ -33,8 +33,6 @@ type warning struct {
 	urgency int    // 1 if no call is managed: this comes first
 }
 
-func (w warning) words() string { return w.Says }
-
 // versionWarnings returns warnings on versions of tools that the shim can do less with.
 func versionWarnings(l *ledger.Ledger) (warnings []warning, err error) {
 	notes, err := doctor.Versions(l)

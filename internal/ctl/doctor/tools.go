@@ -19,6 +19,7 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/history"
 	"reprise/rewrite"
+	"reprise/rewrite/models"
 	"reprise/shim/binary"
 )
 
@@ -202,7 +203,8 @@ func checkCalls(a *app.App) (checks []setup.Check) {
 	found := map[string]bool{}
 	if calls, err := history.LatestCalls(l, history.Query{Limit: restatedCalls}); err == nil {
 		for _, i := range calls {
-			found[i.Model] = found[i.Model] || why.Restates(i)
+			found[i.Model] = found[i.Model] || i.Tool == "claude" && i.OneRequest() &&
+				models.Restated(i.Model)
 		}
 	}
 	notes, _ := Versions(l) // the check of the ledger names the error

@@ -297,7 +297,8 @@ func printPrune(a *app.App, r PruneReport) {
 		for _, s := range r.Sessions {
 			freed, verb := view.Cell{Human: "-", Right: true}, view.TextCell("keep").As(view.Dim)
 			if s.Remove {
-				freed, verb = view.SizeCell(*s.Bytes), view.TextCell("remove")
+				verb = view.TextCell("remove")
+				freed.Human, freed.Raw = view.Size(*s.Bytes), fmt.Sprint(*s.Bytes)
 			}
 			why := cmp.Or(s.Error, strings.Join(view.Mapped(s.Reasons, func(r prune.Reason) string {
 				return string(r)

@@ -141,16 +141,14 @@ func carryOut(a *app.App, flags setupFlags, r Report) (err error) {
 	} else if r.Written && !flags.undo {
 		a.Stdout.Sentences("NOT COVERED", view.Plain, notCovered)
 	}
-	if err == nil && !flags.Dry && r.hasFindings() {
+	// a change is left, or a shim is hidden
+	if err == nil && !flags.Dry && (r.isNeeded() && !r.Written || len(r.Checks) > 0) {
 		err = app.ErrFindings
 	}
 	return err
 }
 
 func (r *Report) isNeeded() bool { return len(r.Changes)+len(r.NewShims) > 0 }
-
-// hasFindings reports whether a change is left, or a shim is hidden.
-func (r *Report) hasFindings() bool { return r.isNeeded() && !r.Written || len(r.Checks) > 0 }
 
 func (r *Report) question() string {
 	var parts []string

@@ -184,11 +184,11 @@ func numeric(text string, n int64) Cell {
 
 // ChainCell returns a cell with the name of a chain, as commands take it. People see a dash for 0.
 func ChainCell(id int64) Cell {
-	if id == 0 {
-		return Cell{Human: "-", Right: true}
+	c := IDCell(id)
+	if id != 0 {
+		c.Human, c.Raw = "c"+c.Human, "c"+c.Raw
 	}
-	name := fmt.Sprintf("c%d", id)
-	return Cell{Human: name, Raw: name, Right: true}
+	return c
 }
 
 // IDCell returns a cell with the number of a call. People see a dash for 0.
@@ -237,12 +237,4 @@ func known(n sql.NullInt64) Number {
 		return Unknown
 	}
 	return Number(n.Int64)
-}
-
-// SizeCell returns a cell with a size in bytes.
-func SizeCell(bytes int64) Cell { return numeric(Size(bytes), bytes) }
-
-// Share writes a part of a whole as a percentage.
-func Share(part, whole int64) string {
-	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }

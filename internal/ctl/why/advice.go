@@ -10,7 +10,6 @@ import (
 
 	"reprise/config"
 	"reprise/internal/ctl/view"
-	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
 	"reprise/rewrite"
@@ -80,7 +79,8 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 			report.Set("tool." + tool + ".enabled = true")
 		}
 	case reason.Never:
-		if d.Rule != "" && !slices.ContainsFunc(cfg.Rules, d.isRule) {
+		if d.Rule != "" && !slices.ContainsFunc(cfg.Rules,
+			func(r config.Rule) bool { return r.Name == d.Rule }) {
 			report.Command = "shimctl config set presets_off " +
 				strings.Join(append(slices.Clone(cfg.PresetsOff), d.Rule), " ")
 		}
@@ -110,8 +110,6 @@ func disabledTool(cfg config.Config) (disabled string) {
 	}
 	return disabled
 }
-
-func (d *Case) isRule(r config.Rule) bool { return r.Name == d.Rule }
 
 // nextFresh returns why a call that continues the first one of its job is fresh, "" if it is not.
 func nextFresh(cfg config.Config, d Case) reason.Code {
@@ -248,10 +246,4 @@ func RestatedWords(model string) string {
 		"was sent (anthropics/claude-code#93490), so the " +
 		"provider's cache has only the system prompt and tools of it; runs that use tools, and " +
 		"models up to claude-opus-4-6 and claude-sonnet-4-6, find theirs"
-}
-
-// Restates reports whether a resume of the call's session is expected to miss the cache for the
-// form.
-func Restates(i ledger.Record) bool {
-	return i.Tool == "claude" && i.OneRequest() && models.Restated(i.Model)
 }

@@ -55,7 +55,9 @@ func replacePrompt(p *rewrite.Plan, places []rewrite.Span, option string) bool {
 	place := slices.MinFunc(places, func(a, b rewrite.Span) int { return a.At - b.At })
 	name, _, attached := strings.Cut(p.Args[place.At], "=")
 	isOption := grammar.LooksLikeOption(name)
-	mistaken := grammar.LooksLikeOption(p.Prompt) || !isOption && isWord(p.Prompt)
+	// a single word: every subcommand is one, also in versions not tried yet
+	mistaken := grammar.LooksLikeOption(p.Prompt) ||
+		!isOption && !strings.ContainsAny(p.Prompt, " \t\r\n")
 	switch single := len(places) == 1; {
 	case single && !mistaken && (place.N == 2 || !isOption):
 		p.Args[place.At+place.N-1] = p.Prompt
@@ -68,10 +70,6 @@ func replacePrompt(p *rewrite.Plan, places []rewrite.Span, option string) bool {
 	}
 	return true
 }
-
-// isWord reports whether a text is a single word. Every subcommand is one, also in versions not
-// tried yet.
-func isWord(text string) bool { return !strings.ContainsAny(text, " \t\r\n") }
 
 // AsAsked replaces the prompt in an event that shows it: the caller's prompt instead of the text
 // sent to the model.

@@ -49,15 +49,11 @@ func YargsSigns(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) Signs 
 			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.StreamJSON},
 				c.Format) ||
 			slices.ContainsFunc(p.Operands, func(s rewrite.Span) bool {
-				return numeric(c.Args[s.At])
+				// yargs reads it as a number, and can rewrite it
+				_, err := strconv.ParseFloat(c.Args[s.At], 64)
+				return err == nil
 			}),
 	}
-}
-
-// numeric reports whether yargs reads a word as a number and can rewrite it.
-func numeric(word string) bool {
-	_, err := strconv.ParseFloat(word, 64)
-	return err == nil
 }
 
 // MaxYargsStdin is how much of stdin gemini and qwen read; they drop the rest.

@@ -117,7 +117,9 @@ func readArgs(args []string, learned rewrite.Probe) commandLine {
 	if !a.managed(args) {
 		return a
 	}
-	a.exec, a.subAt = grammar.Clap(args, a.execAt+1, table, isSubcommand)
+	a.exec, a.subAt = grammar.Clap(args, a.execAt+1, table, func(word string) bool {
+		return slices.Contains([]string{"resume", "fork", "review", "help"}, word)
+	})
 	if a.subAt < len(args) {
 		a.rest, _ = grammar.Clap(args, a.subAt+1, table, func(string) bool { return false })
 	}
@@ -141,10 +143,6 @@ func (a *commandLine) starts(args []string) bool {
 	return !slices.ContainsFunc(args[a.execAt:], func(word string) bool {
 		return slices.Contains(serverTools, word)
 	})
-}
-
-func isSubcommand(word string) bool {
-	return slices.Contains([]string{"resume", "fork", "review", "help"}, word)
 }
 
 // all returns the facts of the whole command line. Later options win.

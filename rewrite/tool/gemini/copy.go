@@ -77,7 +77,8 @@ func (s *storedSession) read(line []byte) error {
 	}
 	switch {
 	case record["$rewindTo"] != nil:
-		s.rewind(jsonline.String(string(record["$rewindTo"])))
+		// it removes a message and all later ones; all messages if there is none of that ID
+		s.messages = s.messages[:max(s.index(jsonline.String(string(record["$rewindTo"]))), 0)]
 		return nil
 	case record["id"] != nil:
 		return s.add(record)
@@ -135,9 +136,6 @@ func (s *storedSession) add(fields map[string]json.RawMessage) error {
 func (s *storedSession) index(id string) int {
 	return slices.IndexFunc(s.messages, func(m storedMessage) bool { return m.id == id })
 }
-
-// rewind removes a message and all later ones; all messages if there is none of that ID.
-func (s *storedSession) rewind(id string) { s.messages = s.messages[:max(s.index(id), 0)] }
 
 // dropDoubled removes the results of tools that the user's messages after their calls contain as
 // well.

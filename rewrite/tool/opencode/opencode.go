@@ -50,16 +50,18 @@ func newTool(d *rewrite.Descriptor, variable string, oldest, newest []int) openc
 // describe returns the facts about a tool. Its shell tool sets nested.
 func describe(name, npm, variable, nested string) *rewrite.Descriptor {
 	return &rewrite.Descriptor{
-		Name:         name,
-		Packages:     []string{npm},
-		Headless:     []string{name, "run"},
-		Unattended:   []string{name, "run", "--auto"},
-		Managed:      []string{"run"},
-		Servers:      []string{"serve", "web", "acp"},
-		Alone:        []string{"--help", "-h", "--version", "-v"},
-		Nested:       []string{nested},
-		Hooks:        hooks,
-		Home:         func(env func(string) string) string { return dataHome(env) + "/" + name },
+		Name:       name,
+		Packages:   []string{npm},
+		Headless:   []string{name, "run"},
+		Unattended: []string{name, "run", "--auto"},
+		Managed:    []string{"run"},
+		Servers:    []string{"serve", "web", "acp"},
+		Alone:      []string{"--help", "-h", "--version", "-v"},
+		Nested:     []string{nested},
+		Hooks:      hooks,
+		Home: func(env func(string) string) string {
+			return cmp.Or(env("XDG_DATA_HOME"), env("HOME")+"/.local/share") + "/" + name
+		},
 		Database:     name + ".db",
 		SessionQuery: session,
 		AsksVersion:  true,
@@ -80,11 +82,6 @@ const session = `SELECT time_updated, directory, revert IS NOT NULL, version, js
 		ORDER BY time_created DESC, id DESC LIMIT 1),
 	(SELECT count(*) FROM message WHERE session_id = session.id AND json_extract(data, '$.summary') = 1)
 	FROM session WHERE id = ?`
-
-// dataHome returns the directory below which programs keep their data.
-func dataHome(env func(string) string) string {
-	return cmp.Or(env("XDG_DATA_HOME"), env("HOME")+"/.local/share")
-}
 
 // options lists every option of opencode run and kilo run, the hidden ones included. A list
 // takes all words up to the next option.
