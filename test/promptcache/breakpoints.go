@@ -46,12 +46,11 @@ type block struct {
 	life time.Duration // of the breakpoint, 0 if it has none
 }
 
-// newBlock returns a block. A plain string is not the block with the same text unless sameText.
-func newBlock(before []byte, raw json.RawMessage, sameText bool) block {
+// newBlock returns a block. A plain string is not the block with the same text: the documentation
+// calls it a short form, but reports say that the cache tells them apart
+// (anthropics/claude-code#93490).
+func newBlock(before []byte, raw json.RawMessage) block {
 	parts := members(raw)
-	if parts == nil && sameText {
-		parts = sent{{"type", json.RawMessage(`"text"`)}, {"text", raw}}
-	}
 	if parts == nil {
 		return block{text: append(before, raw...)}
 	}
@@ -72,11 +71,11 @@ func life(control json.RawMessage) time.Duration {
 }
 
 // blocks returns the blocks of a prompt.
-func blocks(p prompt, sameText bool) (all []block) {
+func blocks(p prompt) (all []block) {
 	body := p.body
 	for _, name := range p.Head {
 		for _, raw := range elements(body.get(name)) {
-			all = append(all, newBlock(nil, raw, sameText))
+			all = append(all, newBlock(nil, raw))
 		}
 	}
 	// A change of these keeps tools and system, but no message.
@@ -86,7 +85,7 @@ func blocks(p prompt, sameText bool) (all []block) {
 		message := members(raw)
 		before = append(before, message.without("content")...)
 		for _, part := range elements(message.get("content")) {
-			all = append(all, newBlock(before, part, sameText))
+			all = append(all, newBlock(before, part))
 			before = nil
 		}
 	}
@@ -118,7 +117,7 @@ func checkBreakpoints(all []block) error {
 
 // cachedAtBreakpoints measures a prompt of Anthropic's API.
 func cachedAtBreakpoints(c *cache, p prompt) (u standin.Tokens, err error) {
-	all, begin := blocks(p, c.sameText), p.begin()
+	all, begin := blocks(p), p.begin()
 	if err := checkBreakpoints(all); err != nil {
 		return u, err
 	}

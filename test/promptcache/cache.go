@@ -17,10 +17,6 @@ import (
 type Options struct {
 	// Now is the clock, time.Now if nil.
 	Now func() time.Time
-	// SameText makes Anthropic's cache treat a string as the list with this one text block. The
-	// documentation calls the string a short form; reports say that the cache tells them apart
-	// (anthropics/claude-code#93490).
-	SameText bool
 	// Backends is how many caches there are, one if it is 0. The header that has a claude's session
 	// ID selects one, as a gateway does that balances sessions.
 	Backends int
@@ -34,8 +30,7 @@ func New(o Options) func(standin.Prompt) (standin.Tokens, error) {
 	}
 	var caches []*cache
 	for range max(o.Backends, 1) {
-		caches = append(caches, &cache{now: o.Now, entries: map[digest]entry{},
-			sameText: o.SameText})
+		caches = append(caches, &cache{now: o.Now, entries: map[digest]entry{}})
 	}
 	return func(p standin.Prompt) (standin.Tokens, error) {
 		id := sha256.Sum256([]byte(p.Header.Get("X-Claude-Code-Session-Id")))
@@ -60,8 +55,6 @@ type cache struct {
 	mu      sync.Mutex
 	now     func() time.Time
 	entries map[digest]entry
-
-	sameText bool // see Options
 }
 
 type digest = [sha256.Size]byte

@@ -126,20 +126,19 @@ func TestCacheComparesWhatWasSent(t *testing.T) {
 	}
 }
 
-// With SameText a string is the list with the same text, and nothing else is.
-func TestCacheOfSameText(t *testing.T) {
+// A string is not the list with the same text.
+func TestCacheTellsStringsApart(t *testing.T) {
 	long := text("long ", 2000)
 	first, next := userMessage(textBlock(long, mark(""))),
 		userMessage(textBlock(`"next"`, mark("")))
-	s := start(t, promptcache.Options{SameText: true})
+	s := start(t, promptcache.Options{})
 	used(t, s, "claude-sonnet-5", `"s"`, first)
-	if u := used(t, s, "claude-sonnet-5", `"s"`, `{"role":"user","content":`+long+`}`,
-		next); u.Cached < 2000 {
-		t.Errorf("a string: %+v", u)
+	if u := used(t, s, "claude-sonnet-5", `"s"`, first, next); u.Cached < 2000 {
+		t.Errorf("the list: %+v", u)
 	}
-	if u := used(t, s, "claude-sonnet-5", `"s"`, `{"role":"user","content":`+text("Long ",
-		2000)+`}`, next); u.Cached != 0 {
-		t.Errorf("another string: %+v", u)
+	if u := used(t, s, "claude-sonnet-5", `"s"`, `{"role":"user","content":`+long+`}`,
+		next); u.Cached != 0 {
+		t.Errorf("a string: %+v", u)
 	}
 }
 

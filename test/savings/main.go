@@ -37,8 +37,6 @@ func main() {
 	flag.StringVar(&o.shape, "shape", "", "play this `shape` only")
 	flag.StringVar(&o.model, "model", "", "measure only claude with this `model`, "+restatedModel)
 	flag.IntVar(&rounds, "rounds", rounds, "play `n` rounds")
-	flag.BoolVar(&o.sameText, "same-text", false,
-		"let the cache of claude's model treat a string as the list with this one text")
 	flag.IntVar(&o.backends, "backends", 1,
 		"put `n` caches behind a gateway that chooses one by claude's session ID")
 	flag.StringVar(&o.copies, "copies", "auto", "play with this `value` of copies")
@@ -109,7 +107,6 @@ func subjects(tool string) []subject {
 type wanted struct {
 	tools        []string
 	shape, model string // "" for all
-	sameText     bool   // see promptcache.Options
 	backends     int    // see promptcache.Options
 	copies       string // of a rule for all calls
 }
@@ -188,8 +185,7 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 	}
 	defer os.RemoveAll(root)
 	w, err := harness.NewWith(root, tool, real, shims,
-		markers.Options{Reply: demo.Agent, Cache: promptcache.Options{SameText: o.sameText,
-			Backends: o.backends}})
+		markers.Options{Reply: demo.Agent, Cache: promptcache.Options{Backends: o.backends}})
 	if err != nil {
 		return c, err
 	}

@@ -42,10 +42,6 @@ var shapes = []shape{
 		prompt: notes, roles: []string{"coder", "reviewer"},
 	},
 	{
-		name: "replaced", what: "the same with the latest notes alone, and no name",
-		prompt: replaced, roles: []string{"coder", "reviewer"},
-	},
-	{
 		name: "steroids", what: "coder and reviewer, the latest notes in the place of the ones " +
 			"before; the task is named",
 		prompt: latest, roles: []string{"coder", "reviewer"},
@@ -120,16 +116,12 @@ func resubmitted(round int) string {
 	return fmt.Sprintf("## Submission %d\n\nChanged: %s\n\n", round, target)
 }
 
-func notes(j *job, role string) string { return notesFrom(1, j, role) }
-
-func replaced(j *job, role string) string { return notesFrom(max(1, j.round-1), j, role) }
-
-// notesFrom returns a prompt with the notes from a round on.
-func notesFrom(first int, j *job, role string) string {
+// notes returns a prompt with the notes of all rounds.
+func notes(j *job, role string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n## Specification\n\n"+task+"\n## Read first\n\n%s\n## Standards\n\n%s\n",
 		openings[role], rounds, files, standards(40))
-	for i := first; i < j.round; i++ {
+	for i := 1; i < j.round; i++ {
 		if role == "coder" {
 			b.WriteString(rejection(i, j.reviews[i-1]))
 		} else {
