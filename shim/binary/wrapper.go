@@ -52,7 +52,7 @@ func (p Program) looksAtPlaces(command, text []byte, levels int) bool {
 	switch {
 	case bytes.HasPrefix(command, []byte("#!")) && shells().Match(command):
 	case at >= 0:
-		return starts().Match(text) && languages[at].countsArguments(text)
+		return startsOthers(text) && languages[at].countsArguments(text)
 	case bytes.HasPrefix(command, []byte("#!")):
 		return true
 	}
@@ -235,8 +235,28 @@ func becomesTool(line []byte) bool {
 		bytes.Count(exec[1], []byte("(")) <= bytes.Count(exec[1], []byte(")"))
 }
 
-// starts matches the functions that start a program in scripts of other languages.
-var starts = pattern(`\b(exec\w*|spawn\w*|posix_spawn\w*|system|popen|subprocess|child_process|fork)\b`)
+var (
+	// starts are the functions that start a program in scripts of other languages, and the modules
+	// that have them.
+	starts = pattern(`\b(?:exec\w*|spawn\w*|posix_spawn\w*|system|popen|subprocess|child_process|` +
+		`fork)\b`)
+	// constant is a call of one of them that has only texts and variables of the environment;
+	// imports give the functions no other names.
+	constant = pattern(`\b(?:subprocess\.\w+|os\.(?:system|popen)|(?:exec|spawn)\w*|system)\(` +
+		`(?:'[^'\\\n{}]*'|"[^"\\\n{}]*"|\b(?:os\.(?:environ\.get|getenv)\(|[\w.]+\[)` +
+		`['"][A-Z_]+['"](?:,\s*(?:''|""))?[\])]|\bprocess\.env\.\w+|\bsubprocess\.[A-Z]+\b` +
+		`|\b(?:True|False|None|true|false|null|\w+=|\w+:|\d+)|[\s,\[\]{}])+\)`)
+	texts   = pattern(`'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"`)
+	imports = pattern(`\bimport\s+(?:\w+,\s*)*subprocess(?:,\s*\w+)*\s*(?:[;\n]|$)` +
+		`|\{[\w,\s]*\}\s*(?:=\s*require\(|from\s*)['"](?:node:)?child_process['"]`)
+)
+
+// startsOthers reports whether a script in another language can start a program with its own
+// arguments. A script that starts others only with constants is the tool itself.
+func startsOthers(text []byte) bool {
+	text = constant().ReplaceAll(imports().ReplaceAll(text, nil), nil)
+	return starts().Match(texts().ReplaceAll(text, nil))
+}
 
 // A language of scripts other than a shell's: the interpreters, and the expressions for the
 // program's own name among the arguments and for all arguments.

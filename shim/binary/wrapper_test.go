@@ -16,7 +16,7 @@ import (
 // another one.
 func TestWrapperMindsPlaces(t *testing.T) {
 	const all = "\nexec /real/tool \"$@\"\n"
-	const run = "\nexec('/real/tool')\n"
+	const run = "\nexec(real, rest)\n"
 	for text, want := range map[string]bool{
 		`#!/bin/bash
 case "$1" in -p) shift; exec real -p --x "$@";; esac` + all: true,
@@ -133,6 +133,33 @@ while [ $# -gt 0 ]; do case $1 in -r) id=$2; shift ;; esac; shift; done`: false,
 if sys.argv[1] == '-p': answer()`: false,
 		`#!/usr/bin/env node
 answer(process.argv[2])`: false,
+		`#!/usr/bin/env python3
+import os, subprocess, sys
+a = sys.argv[1:]; prompt = a[a.index('-p') + 1]
+subprocess.run(os.environ['DO'], shell=True, stdin=subprocess.DEVNULL)
+subprocess.run(['git', 'status'], capture_output=True); os.system("date >>log")
+print({'type': 'system', 'exec': E['LOG']}); E = os.environ; os.system(E['DO'])`: false,
+		`#!/usr/bin/env node
+const { execSync } = require('node:child_process');
+execSync(process.env.DO, {stdio: 'ignore'}); answer(process.argv[2])`: false,
+		`#!/usr/bin/env python3
+import subprocess as run
+if sys.argv[1] == '-p': run.call('/real/tool', *rest)`: true,
+		`#!/usr/bin/env python3
+from subprocess import run
+run(['/real/tool', sys.argv[1]])`: true,
+		`#!/usr/bin/env python3
+import subprocess
+subprocess.run(f'/real/tool {sys.argv[2]}', shell=True)`: true,
+		`#!/usr/bin/env python3
+import subprocess
+prompt = sys.argv[2]
+subprocess.run(['/real/tool', '-p', prompt])`: true,
+		`#!/usr/bin/env python3
+import os
+if sys.argv[1] == '-p': os.fork() or os.execv(real, rest)`: true,
+		`#!/usr/bin/env node
+const cp = require('child_process'), a = process.argv; cp.spawn(a[2])`: true,
 		`#!/bin/sh
 # $1 is the command
 exec real --x ${1+"$@"}  # not $2`: false,
