@@ -35,7 +35,7 @@ type Chain struct {
 
 // A Session is a session of a Chain.
 type Session struct {
-	ID int64 `db:"id INTEGER PRIMARY KEY" json:"-"` // the number
+	ID int64 `db:"id INTEGER PRIMARY KEY AUTOINCREMENT" json:"-"` // the number
 	decide.SessionRecord
 	Turns       int    `db:"turns" json:"turns,omitempty"`
 	ToolVersion string `db:"version TEXT" json:"tool_version,omitempty"`
@@ -73,7 +73,7 @@ func (c *Chain) Consistent() bool {
 
 // A storedChain is a row of the ledger's chains, with some rows of its sessions.
 type storedChain struct {
-	ID int64 `db:"id INTEGER PRIMARY KEY"`
+	ID int64 `db:"id INTEGER PRIMARY KEY AUTOINCREMENT"`
 	Chain
 	read []storedSession // the sessions as they were read
 }
@@ -112,7 +112,7 @@ func loadChain(tx *sql.Tx, session int64, where string, args ...any) (*storedCha
 
 // readLast reads the highest number of a session: the chain is to have another one.
 func (c *storedChain) readLast(tx *sql.Tx) error {
-	return tx.QueryRow("SELECT " + unusedID("sessions") + " - 1").Scan(&c.last)
+	return tx.QueryRow("SELECT " + lastID("sessions")).Scan(&c.last)
 }
 
 // save writes the chain, which has a number from then on, and those sessions that have changed.

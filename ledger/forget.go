@@ -39,7 +39,7 @@ const ofSession = "id IN (SELECT chain_id FROM sessions WHERE substr(native_id, 
 
 // LastNumbers returns the highest numbers that a chain and a call have had. No number is given twice.
 func (l *Ledger) LastNumbers() (chain, call int64, err error) {
-	err = l.db.QueryRow("SELECT "+unusedID("chains")+" - 1, "+unusedID("calls")+" - 1").Scan(&chain, &call)
+	err = l.db.QueryRow("SELECT "+lastID("chains")+", "+lastID("calls")).Scan(&chain, &call)
 	return chain, call, Wrap("find the last numbers", err)
 }
 

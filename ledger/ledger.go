@@ -213,7 +213,8 @@ func (l *Ledger) create() error {
 		case version == 0 && len(older) > 0:
 			return ErrForeign
 		}
-		last := lastIDs(tx)
+		var last int64
+		_ = tx.QueryRow("SELECT max(seq) FROM sqlite_sequence").Scan(&last) // nothing before version 19
 		for _, name := range older {
 			if _, err := tx.Exec("DROP TABLE " + name); err != nil {
 				return err
@@ -222,10 +223,10 @@ func (l *Ledger) create() error {
 		if _, err := tx.Exec(schema()); err != nil {
 			return fmt.Errorf("create tables: %w", err)
 		}
-		for name, id := range last {
-			if _, err := tx.Exec("INSERT INTO last_ids VALUES (?, ?)", name, id); err != nil {
-				return err
-			}
+		// A call that began in an older version's tables and still runs must not end as another one.
+		if _, err := tx.Exec("INSERT INTO sqlite_sequence VALUES ('chains', ?1), ('sessions', ?1), ('calls', ?1)",
+			last); err != nil {
+			return err
 		}
 		key := make([]byte, 32)
 		rand.Read(key)
@@ -237,20 +238,6 @@ func (l *Ledger) create() error {
 	})
 	_, failed := l.db.Exec(fmt.Sprintf("PRAGMA synchronous = %d", durable))
 	return errors.Join(err, failed)
-}
-
-// lastIDs returns the highest numbers that an older version's tables have given. A call that began in these and still
-// runs must not end as another one.
-func lastIDs(tx *sql.Tx) map[string]int64 {
-	last := map[string]int64{}
-	for _, name := range []string{"chains", "sessions", "calls"} {
-		for _, rows := range []string{name, "last_ids WHERE name = '" + name + "'"} {
-			var id sql.NullInt64
-			_ = tx.QueryRow("SELECT max(id) FROM " + rows).Scan(&id) // it might have no such table
-			last[name] = max(last[name], id.Int64)
-		}
-	}
-	return last
 }
 
 // withLock calls try with the file lock, and waits at most that long for it. Meanwhile no other call writes.

@@ -78,11 +78,10 @@ func (c onConn) Query(query string, args ...any) (*sql.Rows, error) {
 	return c.conn.QueryContext(context.Background(), query, args...)
 }
 
-// unusedID returns SQL for the number of a table's next row. No row has ever had it, deleted ones
-// included: the end of a long call must not reach another call's row.
-func unusedID(table string) string {
-	return `(SELECT max(coalesce((SELECT max(id) FROM ` + table + `), 0),
-		coalesce((SELECT id FROM last_ids WHERE name = '` + table + `'), 0)) + 1)`
+// lastID returns SQL for the highest number that a row of a table has had, deleted ones included. No other row gets it:
+// the end of a long call must not reach another call's row.
+func lastID(table string) string {
+	return "coalesce((SELECT seq FROM sqlite_sequence WHERE name = '" + table + "'), 0)"
 }
 
 func changed(result sql.Result, err error) (int64, error) {

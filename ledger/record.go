@@ -35,7 +35,7 @@ func known(ok bool, n int64) Number { return Number{sql.NullInt64{Int64: n, Vali
 // JSON of each list of calls; these names never change. In JSON, a number that is not known is null, and a
 // word that is not known, or missing, is left out.
 type Record struct {
-	ID      int64 `db:"id INTEGER PRIMARY KEY" json:"id" doc:"its number"`                       // 0 until it is saved
+	ID      int64 `db:"id INTEGER PRIMARY KEY AUTOINCREMENT" json:"id" doc:"its number"`         // 0 until it is saved
 	Chain   int64 `db:"chain_id,once INTEGER REFERENCES chains (id) ON DELETE CASCADE" json:"-"` // 0 if it belongs to none
 	Session int64 `db:"session_id INTEGER REFERENCES sessions (id) ON DELETE CASCADE" json:"-"`  // likewise
 

@@ -66,8 +66,7 @@ func planTable(name string, row reflect.Type) (p tablePlan) {
 		}
 	}
 	p.create = "CREATE TABLE " + name + " (" + strings.Join(defined, ", ") + ");"
-	p.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ", id) VALUES (" + strings.Join(marks, ", ") +
-		", " + unusedID(name) + ")"
+	p.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(marks, ", ") + ")"
 	p.update, p.choose = "UPDATE "+name+" SET "+strings.Join(set, ", ")+" WHERE id = ?", strings.Join(read, ", ")
 	return p
 }

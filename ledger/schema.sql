@@ -59,17 +59,3 @@ CREATE TABLE daily ( -- when the shims last did each daily task
 	what    TEXT PRIMARY KEY,
 	claimed INTEGER NOT NULL
 ) WITHOUT ROWID;
-
-CREATE TABLE last_ids ( -- the highest that a row had which is gone: no other row gets it
-	name TEXT PRIMARY KEY,
-	id   INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TRIGGER chains_drop BEFORE DELETE ON chains BEGIN
-	INSERT INTO last_ids VALUES ('chains', old.id) ON CONFLICT (name) DO UPDATE SET id = max(id, excluded.id);
-END;
-CREATE TRIGGER sessions_drop BEFORE DELETE ON sessions BEGIN
-	INSERT INTO last_ids VALUES ('sessions', old.id) ON CONFLICT (name) DO UPDATE SET id = max(id, excluded.id);
-END;
-CREATE TRIGGER calls_drop BEFORE DELETE ON calls BEGIN
-	INSERT INTO last_ids VALUES ('calls', old.id) ON CONFLICT (name) DO UPDATE SET id = max(id, excluded.id);
-END;
