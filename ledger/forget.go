@@ -95,7 +95,7 @@ func (l *Ledger) Forget(c ChainName, dry bool) (f Removal, err error) {
 }
 
 func dropNamed(tx *sql.Tx, c ChainName) (f Removal, err error) {
-	busy, err := heldIn(tx, c.ID)
+	busy, err := clearLeases(tx, "WHERE s.chain_id = ?", c.ID)
 	if err != nil {
 		return f, err
 	}

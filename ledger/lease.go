@@ -2,8 +2,6 @@ package ledger
 
 import (
 	"database/sql"
-	"errors"
-	"slices"
 	"time"
 
 	"reprise/ledger/decide"
@@ -18,12 +16,20 @@ type lease struct {
 	taken          decide.Millis
 }
 
-// readLeases reads the leases l of sessions s that a condition selects. There are few leases, and a
-// chain might have many sessions: CROSS JOIN has SQLite go from the leases.
-func readLeases(q Queryer, where string, args ...any) ([]lease, error) {
-	return List(q, `SELECT l.session_id, s.chain_id, l.boot, l.namespace, l.pid, l.pid_start, l.child,
+// readLeases reads the leases l of sessions s that a condition selects: those that live processes hold, and the
+// others. There are few leases, and a chain might have many sessions: CROSS JOIN has SQLite go from the leases.
+func readLeases(q Queryer, where string, args ...any) (held, dead []lease, err error) {
+	all, err := List(q, `SELECT l.session_id, s.chain_id, l.boot, l.namespace, l.pid, l.pid_start, l.child,
 		l.child_start, l.taken
 		FROM leases l CROSS JOIN sessions s ON s.id = l.session_id `+where, (*lease).fields, args...)
+	for _, l := range all {
+		if l.held() {
+			held = append(held, l)
+		} else {
+			dead = append(dead, l)
+		}
+	}
+	return held, dead, err
 }
 
 func (l *lease) fields() []any {
@@ -46,35 +52,20 @@ func (l *Ledger) Held(session int64) (bool, error) { return sessionHeld(l.db, se
 
 // sessionHeld reports whether a live process holds the session.
 func sessionHeld(q Queryer, session int64) (bool, error) {
-	leases, err := readLeases(q, "WHERE l.session_id = ?", session)
-	return slices.ContainsFunc(leases, lease.held), err
+	held, _, err := readLeases(q, "WHERE l.session_id = ?", session)
+	return len(held) > 0, err
 }
 
-// heldIn returns the sessions of a chain that live processes hold. It removes the leases of
-// processes that are gone.
-func heldIn(tx *sql.Tx, chain int64) (sessions []int64, err error) {
-	leases, err := readLeases(tx, "WHERE s.chain_id = ?", chain)
-	for _, l := range leases {
-		if l.held() {
-			sessions = append(sessions, l.session)
+// clearLeases returns the leases that live processes hold, of the sessions that a condition selects, and removes the
+// others.
+func clearLeases(tx *sql.Tx, where string, args ...any) (held []lease, err error) {
+	held, dead, err := readLeases(tx, where, args...)
+	for _, l := range dead {
+		if err == nil {
+			_, err = tx.Exec("DELETE FROM leases WHERE session_id = ?", l.session)
 		}
 	}
-	return sessions, errors.Join(err, dropDead(tx, leases))
-}
-
-// dropDead removes the leases that no process holds any more.
-func dropDead(tx *sql.Tx, leases []lease) error {
-	dead := []int64{} // nil would be null
-	for _, l := range leases {
-		if !l.held() {
-			dead = append(dead, l.session)
-		}
-	}
-	if len(dead) == 0 {
-		return nil
-	}
-	_, err := tx.Exec("DELETE FROM leases WHERE session_id IN (SELECT value FROM json_each(?))", EncodeJSON(dead))
-	return err
+	return held, err
 }
 
 // lostAfter is when a call is taken for lost if nothing shows whether the process lives: it has no session, or
@@ -87,7 +78,19 @@ const lastCalls = 1000
 // EndLost records as killed the calls without a recorded end after shim and tool are gone, and removes their
 // leases. Their sessions stay as they are. A call that was taken for lost records the end all the same.
 func (l *Ledger) EndLost(now decide.Millis) error {
-	lost, err := l.lost(now)
+	_, dead, err := readLeases(l, "")
+	if err != nil {
+		return err
+	}
+	sessions := make([]int64, len(dead))
+	for i := range dead {
+		sessions[i] = dead[i].session
+	}
+	lost, err := Column[int64](l, `SELECT id FROM calls WHERE outcome IS NULL
+			AND chain_id IN (SELECT chain_id FROM sessions WHERE id IN (SELECT value FROM json_each(?1)))
+			AND session_id IN (SELECT value FROM json_each(?1))
+		UNION ALL SELECT id FROM calls WHERE outcome IS NULL AND session_id IS NULL
+			AND started < ?2 AND id > (SELECT max(id) FROM calls) - ?3`, EncodeJSON(sessions), now-lostAfter, lastCalls)
 	if err != nil || len(lost) == 0 {
 		return err
 	}
@@ -97,35 +100,11 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 	return l.write(func(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE calls SET outcome = 'killed' WHERE outcome IS NULL AND id IN (SELECT value "+
 			"FROM json_each(?))", EncodeJSON(lost))
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = clearLeases(tx, "")
 		}
-		leases, err := readLeases(tx, "")
-		if err != nil {
-			return err
-		}
-		return dropDead(tx, leases)
+		return err
 	})
-}
-
-// lost returns the calls without an outcome of processes that are gone.
-func (l *Ledger) lost(now decide.Millis) (calls []int64, err error) {
-	leases, err := readLeases(l, "")
-	for _, held := range leases {
-		if err != nil || held.held() {
-			continue
-		}
-		var of []int64
-		of, err = Column[int64](l, `SELECT id FROM calls WHERE chain_id = ? AND session_id = ?
-			AND outcome IS NULL`, held.chain, held.session)
-		calls = append(calls, of...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	without, err := Column[int64](l, `SELECT id FROM calls WHERE outcome IS NULL AND session_id IS NULL
-		AND started < ? AND id > (SELECT max(id) FROM calls) - ?`, now-lostAfter, lastCalls)
-	return append(calls, without...), err
 }
 
 func takeLease(tx *sql.Tx, session int64, p proc.Process, now decide.Millis) error {

@@ -211,14 +211,12 @@ func (l *Ledger) withoutKeys(f func() error) (err error) {
 
 // heldChains returns the chains with sessions that live processes hold, as JSON.
 func heldChains(q Queryer) (string, error) {
-	held := []int64{} // nil would be null
-	leases, err := readLeases(q, "")
-	for _, l := range leases {
-		if l.held() {
-			held = append(held, l.chain)
-		}
+	held, _, err := readLeases(q, "")
+	chains := make([]int64, len(held)) // nil would be null
+	for i := range held {
+		chains[i] = held[i].chain
 	}
-	return EncodeJSON(held), err
+	return EncodeJSON(chains), err
 }
 
 // A Removal counts the removed rows.

@@ -68,15 +68,15 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
 	if err != nil {
 		return err
 	}
-	var held []int64
+	var held []lease
 	if chain.ID != 0 {
-		if held, err = heldIn(tx, chain.ID); err != nil {
+		if held, err = clearLeases(tx, "WHERE s.chain_id = ?", chain.ID); err != nil {
 			return err
 		}
 	}
-	var from *Session
-	if d.Mode.Continues() && d.Session != 0 { // else another machine has begun it
-		if from, err = chain.find(tx, d.Session); err != nil {
+	if d.Session != 0 { // else it is fresh, or another machine has begun the session
+		from, err := chain.find(tx, d.Session)
+		if err != nil {
 			return err
 		}
 		if from == nil || t.Loan == nil && !stillHolds(d, of, from, chain, held) {
@@ -95,11 +95,7 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
 		return err
 	}
 	chain.crowded = len(held) > 0
-	var goneOn int64
-	if from != nil {
-		goneOn = from.ID
-	}
-	t.Session, t.Source = chain.Begin(c, *d, goneOn)
+	t.Session, t.Source = chain.Begin(c, *d, d.Session)
 	err = t.take(tx, chain)
 	t.Chain, d.Chain = chain.ID, chain.ID
 	return err
@@ -121,11 +117,12 @@ func (c *storedChain) find(tx *sql.Tx, session int64) (*Session, error) {
 
 // stillHolds reports whether the facts behind a decision are unchanged: the session is as it was
 // and free, and if only a name led to it, no other call has begun under that name.
-func stillHolds(d *decide.Decision, r *Reading, s *Session, c *storedChain, held []int64) bool {
+func stillHolds(d *decide.Decision, r *Reading, s *Session, c *storedChain, held []lease) bool {
 	of := r.Session(d.Session)
 	byItself := of.Continuity.Retains() || d.Reason == reason.StartedFrom // another call might have gone on with it
 	return s.State == decide.Live && s.LastUsed == of.LastUsed && !s.Reset &&
-		(byItself || c.Newest == of.Newest && c.Concurrent == of.Concurrent) && (d.Copy || !slices.Contains(held, s.ID))
+		(byItself || c.Newest == of.Newest && c.Concurrent == of.Concurrent) &&
+		(d.Copy || !slices.ContainsFunc(held, func(l lease) bool { return l.session == s.ID }))
 }
 
 // chainFor returns the chain of a decision, or else of the call's name, a new one if there is none.
