@@ -14,7 +14,7 @@ type ChainName struct {
 	ID         int64
 	Tool, Cwd  string
 	Task, Role string
-	NativeIDs  []string // of the sessions, the newest last
+	NativeIDs  []string // of the sessions, also if only calls have reported them; the newest last
 }
 
 // MinPrefix is the least length of a native ID's prefix.
@@ -25,42 +25,29 @@ const MinPrefix = 4
 func (l *Ledger) FindChains(name string) ([]ChainName, error) {
 	conditions := []string{"'c' || id = ?", "task <> '' AND task = ?"}
 	if len(name) >= MinPrefix {
-		conditions = append(conditions, ofSession)
+		conditions = append(conditions,
+			"id IN (SELECT chain_id FROM sessions WHERE substr(native_id, 1, length(?1)) = ?1)")
 	}
 	for _, condition := range conditions {
-		if chains, err := l.findChains(condition, name); err != nil || len(chains) > 0 {
-			return chains, err
+		chains, err := List(l, `SELECT id, tool, cwd, task, role, (SELECT json_group_array(native_id) FROM (
+			SELECT native_id FROM (SELECT id, native_id FROM sessions WHERE chain_id = chains.id
+				UNION ALL SELECT session_id, native_id FROM calls WHERE chain_id = chains.id
+				UNION ALL SELECT session_id, resumed_from FROM calls WHERE chain_id = chains.id)
+			WHERE native_id IS NOT NULL GROUP BY native_id ORDER BY max(id)))
+			FROM chains WHERE `+condition+" ORDER BY id", func(c *ChainName) []any {
+			return []any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, jsonColumn{&c.NativeIDs}}
+		}, name)
+		if err != nil || len(chains) > 0 {
+			return chains, Wrap("find chain", err)
 		}
 	}
 	return nil, nil
 }
 
-const ofSession = "id IN (SELECT chain_id FROM sessions WHERE substr(native_id, 1, length(?1)) = ?1)"
-
 // LastNumbers returns the highest numbers that a chain and a call have had. No number is given twice.
 func (l *Ledger) LastNumbers() (chain, call int64, err error) {
 	err = l.db.QueryRow("SELECT "+lastID("chains")+", "+lastID("calls")).Scan(&chain, &call)
 	return chain, call, Wrap("find the last numbers", err)
-}
-
-func (l *Ledger) findChains(condition, arg string) (chains []ChainName, err error) {
-	chains, err = List(l, "SELECT id, tool, cwd, task, role FROM chains WHERE "+condition+" ORDER BY id",
-		func(c *ChainName) []any { return []any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role} }, arg)
-	for i := range chains {
-		if err == nil {
-			chains[i].NativeIDs, err = l.nativeIDs(chains[i].ID)
-		}
-	}
-	return chains, Wrap("find chain", err)
-}
-
-// nativeIDs returns the IDs of a chain's sessions, also if only calls have reported them.
-func (l *Ledger) nativeIDs(chain int64) ([]string, error) {
-	return Column[string](l, `SELECT native_id FROM (
-		SELECT id, native_id FROM sessions WHERE chain_id = ?1 UNION ALL
-		SELECT session_id, native_id FROM calls WHERE chain_id = ?1 UNION ALL
-		SELECT session_id, resumed_from FROM calls WHERE chain_id = ?1)
-		WHERE native_id IS NOT NULL GROUP BY native_id ORDER BY max(id)`, chain)
 }
 
 // ErrInUse reports that a live process still needs a chain.

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"reprise/ledger/decide"
@@ -42,15 +43,11 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 		return []any{&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created, &f.LastUsed,
 			&f.File, &f.Stamp, &f.Current, &f.Reset, &f.Observed, &f.Superseded, &f.Copied}
 	}, rewrite.Observe, chain, chain)
-	if err != nil {
-		return nil, fmt.Errorf("list session files: %w", err)
-	}
+	held, _, failed := readLeases(l, "")
 	for i := range files {
-		if files[i].Held, err = sessionHeld(l.db, files[i].ID); err != nil {
-			return nil, fmt.Errorf("read leases: %w", err)
-		}
+		files[i].Held = slices.ContainsFunc(held, func(l lease) bool { return l.session == files[i].ID })
 	}
-	return files, nil
+	return files, Wrap("list session files", errors.Join(err, failed))
 }
 
 // superseded is SQL for when a copy that continues a session was last used. It is 0 for the end of a chain, for
