@@ -113,7 +113,7 @@ func endShared(t *testing.T, s *Book, ticket *ledger.Ticket, id, answer string, 
 	t.Helper()
 	o := goodOutcome(id, answer, now)
 	o.Paths, o.Tree = []string{"sessions/" + id}, tree
-	if err := s.Finish(ticket, o); err != nil {
+	if err := s.finish(ticket, o); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -161,7 +161,7 @@ func TestSessionsTravel(t *testing.T) {
 				_, ticket := wantResume(t, a, call(a, 1000), "")
 				o := goodOutcome(firstID, "Done with the parser.", 2000)
 				o.Paths, o.Tree, o.Left = []string{"sessions/" + firstID}, tree, "files"
-				if err := a.Finish(ticket, o); err != nil {
+				if err := a.finish(ticket, o); err != nil {
 					t.Fatal(err)
 				}
 
@@ -325,7 +325,7 @@ func TestLostRunner(t *testing.T) {
 		// The runner that was thought lost lives on.
 		o := goodOutcome(secondID, "Late.", 22*60_000)
 		o.Paths, o.Tree = []string{"sessions/" + secondID}, tree
-		if err := b.Finish(lost, o); !errors.Is(err, errFenced) {
+		if err := b.finish(lost, o); !errors.Is(err, errFenced) {
 			t.Errorf("copies %t: %v", copies, err)
 		}
 		wantResume(t, a, call(a, "\n\nMore.\n\nStill more.\n\nAgain.", 23*60_000), thirdID)
@@ -346,7 +346,7 @@ func TestFailedCopyGivesItsSourceBack(t *testing.T) {
 	_, ticket = wantResume(t, b, again, firstID)
 	o := goodOutcome(secondID, "", 4000)
 	o.Exit = 1
-	if err := b.Finish(ticket, o); err != nil {
+	if err := b.finish(ticket, o); err != nil {
 		t.Fatal(err)
 	}
 	again = sharedCall(a, "task", prompt+"\n\nMore of it.", 5000)
@@ -404,7 +404,7 @@ func TestBundleThatIsMissing(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1)
 	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
 	o := goodOutcome(firstID, "Done.", 2000)
-	if err := a.Finish(ticket, o); err != nil {
+	if err := a.finish(ticket, o); err != nil {
 		t.Fatal(err)
 	}
 	if d, _, err := ledger.Begin(b, sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil ||

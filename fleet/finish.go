@@ -39,18 +39,7 @@ func (b *Book) Job(c *ledger.Call) string {
 	return hex.EncodeToString(d[:8])
 }
 
-// Finish implements ledger.Book. A session that the store does not get is not resumed by anybody.
-func (b *Book) Finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) error {
-	ctx, cancel := context.WithTimeout(context.Background(), b.Upload)
-	defer cancel()
-	left, err := b.FinishWithin(ctx, t, o, later...)
-	if left != nil {
-		err = errors.Join(err, errUnfinished)
-	}
-	return err
-}
-
-// FinishWithin implements ledger.Remote.
+// FinishWithin implements ledger.Remote. A session that the store does not get is not resumed by anybody.
 func (b *Book) FinishWithin(
 	ctx context.Context, t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn,
 ) (left []byte, err error) {

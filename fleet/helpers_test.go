@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -45,4 +47,14 @@ func testCall(text string, key prompt.Key, now decide.Millis) *ledger.Call {
 func goodOutcome(id, answer string, now decide.Millis) *ledger.Outcome {
 	return &ledger.Outcome{Now: now, Seen: rewrite.StreamState{ID: id, Final: true,
 		Content: true, Answer: answer}, File: "/f", Stamp: "1"}
+}
+
+func (b *Book) finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) error {
+	ctx, cancel := context.WithTimeout(context.Background(), b.Upload)
+	defer cancel()
+	left, err := b.FinishWithin(ctx, t, o, later...)
+	if left != nil {
+		err = errors.Join(err, errUnfinished)
+	}
+	return err
 }

@@ -82,7 +82,7 @@ func TestResetsOfTheFirstTurnReachTheStore(t *testing.T) {
 	rejected, later := goodOutcome(secondID, "REJECTED", 4000), goodOutcome(secondID, "Bye.", 4500)
 	rejected.Resets = []string{"coder"}
 	later.Paths, later.Tree = []string{"sessions/" + secondID}, tree
-	if err := a.Finish(ticket, rejected, ledger.Turn{Started: 4100, Outcome: *later}); err != nil {
+	if err := a.finish(ticket, rejected, ledger.Turn{Started: 4100, Outcome: *later}); err != nil {
 		t.Fatal(err)
 	}
 	if d, _ := wantResume(t, a,
@@ -113,7 +113,7 @@ func TestAChainsOwnMissesAreKnownInAStore(t *testing.T) {
 		o.Seen.Model, o.Seen.ContextUse.Used = "opus", 20_000
 		o.Seen.Usage = rewrite.Usage{Known: true, CacheWrite: 20_000 + int64(i)*1000}
 		o.Paths, o.Tree = []string{"sessions/" + o.Seen.ID}, tree
-		if err := a.Finish(ticket, o); err != nil {
+		if err := a.finish(ticket, o); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -27,10 +27,6 @@ type Book interface {
 	// new one of the same chain. A session that is only busy stays alive. A refused copy is no
 	// session; the source dies only if the reason lies in it.
 	FallBack(*Ticket, reason.Code) error
-	// Finish records how the run ended and releases the lease. The call's prompt is then all that
-	// the session was sent. Finish records each later turn as an observed call of the same session.
-	Finish(t *Ticket, o *Outcome, later ...Turn) error
-
 	// Here returns the ledger of this machine, which records all calls.
 	Here() *Ledger
 }

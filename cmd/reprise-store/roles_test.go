@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -85,12 +87,18 @@ func TestRolesAtOnce(t *testing.T) {
 					fmt.Appendf(nil, "round %d", round), 0o600); err != nil {
 					return d, err
 				}
-				return d, book.Finish(ticket, &ledger.Outcome{Now: now + 1,
+				ctx, cancel := context.WithTimeout(t.Context(), book.Upload)
+				defer cancel()
+				left, err := book.FinishWithin(ctx, ticket, &ledger.Outcome{Now: now + 1,
 					Seen: rewrite.StreamState{ID: session, Final: true, Content: true,
 						Answer: "Done."},
 					File: file, Stamp: "1", Paths: []string{file}, Tree: func() string {
 						return "tree"
 					}})
+				if left != nil {
+					err = errors.Join(err, errors.New("the time is over"))
+				}
+				return d, err
 			}
 			for round := range 3 {
 				var all sync.WaitGroup

@@ -204,9 +204,14 @@ func (r *runner) finish(t *ledger.Ticket, run, session string) error {
 	}
 	r.registers.results = nil
 	began := r.history.tick()
-	err = r.machine.Finish(t, &ledger.Outcome{Now: r.now(), File: file(session), Stamp: "1",
+	ctx, cancel := context.WithTimeout(context.Background(), r.machine.Upload)
+	defer cancel()
+	left, err := r.machine.FinishWithin(ctx, t, &ledger.Outcome{Now: r.now(), File: file(session), Stamp: "1",
 		Paths: []string{file(session)},
 		Seen:  rewrite.StreamState{ID: session, Final: true, Content: true, Answer: "Done."}})
+	if left != nil {
+		err = errors.Join(err, errors.New("the time is over"))
+	}
 	if err := r.unexpected("finish", err); err != nil {
 		return err
 	}
