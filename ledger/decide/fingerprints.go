@@ -17,15 +17,6 @@ type Fingerprints struct {
 	Auth     Digests `db:"auth,once" json:"auth"` // of the account
 }
 
-// Named returns the fingerprints without the digests that count only for calls without a name.
-func (f Fingerprints) Named() Fingerprints {
-	list := slices.DeleteFunc(f.Settings.list(), func(d NamedDigest) bool { return d.Guard == reason.JobChanged })
-	if len(list) > 0 || strings.Contains(string(f.Settings), "\t") {
-		f.Settings = NewDigests(list)
-	}
-	return f
-}
-
 // Digests are keyed digests of the things that must be equal between a session and a call that
 // resumes it, each with its name and the reason for a fresh call if it differs.
 type Digests string
