@@ -39,7 +39,8 @@ func (b *Book) Job(c *ledger.Call) string {
 	return hex.EncodeToString(d[:8])
 }
 
-// FinishWithin implements ledger.Remote. A session that the store does not get is not resumed by anybody.
+// FinishWithin implements ledger.Remote. A session that the store does not get is not resumed by
+// anybody.
 func (b *Book) FinishWithin(
 	ctx context.Context, t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn,
 ) (left []byte, err error) {

@@ -29,8 +29,8 @@ func (l *Ledger) FindChains(name string) ([]ChainName, error) {
 			"id IN (SELECT chain_id FROM sessions WHERE substr(native_id, 1, length(?1)) = ?1)")
 	}
 	for _, condition := range conditions {
-		chains, err := List(l, `SELECT id, tool, cwd, task, role, (SELECT json_group_array(native_id) FROM (
-			SELECT native_id FROM (SELECT id, native_id FROM sessions WHERE chain_id = chains.id
+		chains, err := List(l, `SELECT id, tool, cwd, task, role, (
+			SELECT json_group_array(native_id) FROM (SELECT native_id FROM (SELECT id, native_id FROM sessions WHERE chain_id = chains.id
 				UNION ALL SELECT session_id, native_id FROM calls WHERE chain_id = chains.id
 				UNION ALL SELECT session_id, resumed_from FROM calls WHERE chain_id = chains.id)
 			WHERE native_id IS NOT NULL GROUP BY native_id ORDER BY max(id)))

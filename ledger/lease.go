@@ -16,12 +16,12 @@ type lease struct {
 	taken          decide.Millis
 }
 
-// readLeases reads the leases l of sessions s that a condition selects: those that live processes hold, and the
-// others. There are few leases, and a chain might have many sessions: CROSS JOIN has SQLite go from the leases.
+// readLeases reads the leases l of sessions s that a condition selects: those that live processes
+// hold, and the others. There are few leases, and a chain might have many sessions: CROSS JOIN has
+// SQLite go from the leases.
 func readLeases(q Queryer, where string, args ...any) (held, dead []lease, err error) {
-	all, err := List(q, `SELECT l.session_id, s.chain_id, l.boot, l.namespace, l.pid, l.pid_start, l.child,
-		l.child_start, l.taken
-		FROM leases l CROSS JOIN sessions s ON s.id = l.session_id `+where, (*lease).fields, args...)
+	all, err := List(q, `SELECT l.session_id, s.chain_id, l.boot, l.namespace, l.pid, l.pid_start,
+		l.child, l.child_start, l.taken FROM leases l CROSS JOIN sessions s ON s.id = l.session_id `+where, (*lease).fields, args...)
 	for _, l := range all {
 		if l.held() {
 			held = append(held, l)
@@ -56,8 +56,8 @@ func sessionHeld(q Queryer, session int64) (bool, error) {
 	return len(held) > 0, err
 }
 
-// clearLeases returns the leases that live processes hold, of the sessions that a condition selects, and removes the
-// others.
+// clearLeases returns the leases that live processes hold, of the sessions that a condition selects,
+// and removes the others.
 func clearLeases(tx *sql.Tx, where string, args ...any) (held []lease, err error) {
 	held, dead, err := readLeases(tx, where, args...)
 	for _, l := range dead {
@@ -87,10 +87,11 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 		sessions[i] = dead[i].session
 	}
 	lost, err := Column[int64](l, `SELECT id FROM calls WHERE outcome IS NULL
-			AND chain_id IN (SELECT chain_id FROM sessions WHERE id IN (SELECT value FROM json_each(?1)))
-			AND session_id IN (SELECT value FROM json_each(?1))
+			AND session_id IN (SELECT value FROM json_each(?1)) AND chain_id IN (
+				SELECT chain_id FROM sessions WHERE id IN (SELECT value FROM json_each(?1)))
 		UNION ALL SELECT id FROM calls WHERE outcome IS NULL AND session_id IS NULL
-			AND started < ?2 AND id > (SELECT max(id) FROM calls) - ?3`, EncodeJSON(sessions), now-lostAfter, lastCalls)
+			AND started < ?2 AND id > (SELECT max(id) FROM calls) - ?3`,
+		EncodeJSON(sessions), now-lostAfter, lastCalls)
 	if err != nil || len(lost) == 0 {
 		return err
 	}

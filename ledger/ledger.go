@@ -214,7 +214,7 @@ func (l *Ledger) create() error {
 			return ErrForeign
 		}
 		var last int64
-		_ = tx.QueryRow("SELECT max(seq) FROM sqlite_sequence").Scan(&last) // nothing before version 19
+		_ = tx.QueryRow("SELECT max(seq) FROM sqlite_sequence").Scan(&last) // none before version 19
 		for _, name := range older {
 			if _, err := tx.Exec("DROP TABLE " + name); err != nil {
 				return err
@@ -223,9 +223,9 @@ func (l *Ledger) create() error {
 		if _, err := tx.Exec(schema()); err != nil {
 			return fmt.Errorf("create tables: %w", err)
 		}
-		// A call that began in an older version's tables and still runs must not end as another one.
-		if _, err := tx.Exec("INSERT INTO sqlite_sequence VALUES ('chains', ?1), ('sessions', ?1), ('calls', ?1)",
-			last); err != nil {
+		// A call that began in an older version's tables and still runs must not end as another.
+		if _, err := tx.Exec(`INSERT INTO sqlite_sequence
+			VALUES ('chains', ?1), ('sessions', ?1), ('calls', ?1)`, last); err != nil {
 			return err
 		}
 		key := make([]byte, 32)

@@ -124,9 +124,10 @@ type Ending struct {
 	Outcome       Outcome // of the latest turn, without the model's texts
 }
 
-// Finish records how the run ended and releases the lease. The call's prompt is then all that the session was sent.
-// Finish records each later turn as an observed call of the same session. If the ledger is not free in time, or cannot
-// be written, it keeps the outcome in the spool for the next process that writes.
+// Finish records how the run ended and releases the lease. The call's prompt is then all that the
+// session was sent. Finish records each later turn as an observed call of the same session. If the
+// ledger is not free in time, or cannot be written, it keeps the outcome in the spool for the next
+// process that writes.
 func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	e := l.Ending(t, o, later)
 	write := l.writeAtEnd

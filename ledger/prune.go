@@ -45,7 +45,8 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	}, rewrite.Observe, chain, chain)
 	held, _, failed := readLeases(l, "")
 	for i := range files {
-		files[i].Held = slices.ContainsFunc(held, func(l lease) bool { return l.session == files[i].ID })
+		isIts := func(l lease) bool { return l.session == files[i].ID }
+		files[i].Held = slices.ContainsFunc(held, isIts)
 	}
 	return files, Wrap("list session files", errors.Join(err, failed))
 }

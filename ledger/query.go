@@ -78,8 +78,8 @@ func (c onConn) Query(query string, args ...any) (*sql.Rows, error) {
 	return c.conn.QueryContext(context.Background(), query, args...)
 }
 
-// lastID returns SQL for the highest number that a row of a table has had, deleted ones included. No other row gets it:
-// the end of a long call must not reach another call's row.
+// lastID returns SQL for the highest number that a row of a table has had, deleted ones included.
+// No other row gets it: the end of a long call must not reach another call's row.
 func lastID(table string) string {
 	return "coalesce((SELECT seq FROM sqlite_sequence WHERE name = '" + table + "'), 0)"
 }

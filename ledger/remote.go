@@ -23,7 +23,8 @@ type Remote interface {
 	Restore(ctx context.Context, t *Ticket, paths func(id, file string) []string) error
 	// Renew prolongs the time that others wait for the call.
 	Renew(*Ticket, decide.Millis) error
-	// FinishWithin is Ledger.Finish. If the context ends before the store has the session, it returns the work that is left.
+	// FinishWithin is Ledger.Finish. If the context ends before the store has the session, it
+	// returns the work that is left.
 	FinishWithin(ctx context.Context, t *Ticket, o *Outcome, later ...Turn) (left []byte, err error)
 	// Complete does the work that FinishWithin left.
 	Complete(ctx context.Context, left []byte) error

@@ -66,7 +66,8 @@ func planTable(name string, row reflect.Type) (p tablePlan) {
 		}
 	}
 	p.create = "CREATE TABLE " + name + " (" + strings.Join(defined, ", ") + ");"
-	p.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(marks, ", ") + ")"
+	p.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" +
+		strings.Join(marks, ", ") + ")"
 	p.update, p.choose = "UPDATE "+name+" SET "+strings.Join(set, ", ")+" WHERE id = ?", strings.Join(read, ", ")
 	return p
 }

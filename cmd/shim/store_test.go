@@ -268,8 +268,8 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), options.Upload)
 	defer cancel()
-	left, err := book.FinishWithin(ctx, ticket, &ledger.Outcome{Now: now + 1000, File: "session", Stamp: "1",
-		Sent: sent,
+	left, err := book.FinishWithin(ctx, ticket, &ledger.Outcome{Now: now + 1000,
+		File: "session", Stamp: "1", Sent: sent,
 		Seen: rewrite.StreamState{ID: "00000000-0000-4000-8000-00000000f1ee", Final: true,
 			Content: true, Answer: "Done."},
 		Paths: []string{"session"}, Tree: func() string { return "tree" }})

@@ -206,9 +206,9 @@ func (r *runner) finish(t *ledger.Ticket, run, session string) error {
 	began := r.history.tick()
 	ctx, cancel := context.WithTimeout(context.Background(), r.machine.Upload)
 	defer cancel()
-	left, err := r.machine.FinishWithin(ctx, t, &ledger.Outcome{Now: r.now(), File: file(session), Stamp: "1",
-		Paths: []string{file(session)},
-		Seen:  rewrite.StreamState{ID: session, Final: true, Content: true, Answer: "Done."}})
+	left, err := r.machine.FinishWithin(ctx, t, &ledger.Outcome{Now: r.now(),
+		File: file(session), Stamp: "1", Paths: []string{file(session)},
+		Seen: rewrite.StreamState{ID: session, Final: true, Content: true, Answer: "Done."}})
 	if left != nil {
 		err = errors.Join(err, errors.New("the time is over"))
 	}
