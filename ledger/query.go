@@ -1,12 +1,11 @@
 package ledger
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 )
 
-// A Queryer answers queries: a ledger, a moment of it, or a transaction.
+// A Queryer answers queries: a ledger, or a transaction.
 type Queryer interface {
 	Query(query string, args ...any) (*sql.Rows, error)
 }
@@ -55,27 +54,14 @@ func Wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// InOneMoment runs queries that see no concurrent write. A transaction of database/sql would take
-// the writer's lock.
-func (l *Ledger) InOneMoment(read func(Queryer) error) error {
-	ctx := context.Background()
-	conn, err := l.db.Conn(ctx)
-	if err != nil {
+// InOneMoment runs queries of the ledger that see no concurrent write. A transaction of database/sql
+// would take the writer's lock. All queries use the one connection.
+func (l *Ledger) InOneMoment(read func() error) error {
+	if _, err := l.db.Exec("BEGIN"); err != nil {
 		return fmt.Errorf("read ledger: %w", err)
 	}
-	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return fmt.Errorf("read ledger: %w", err)
-	}
-	defer func() { _, _ = conn.ExecContext(ctx, "ROLLBACK") }()
-	return read(onConn{conn})
-}
-
-// onConn runs queries on one connection.
-type onConn struct{ conn *sql.Conn }
-
-func (c onConn) Query(query string, args ...any) (*sql.Rows, error) {
-	return c.conn.QueryContext(context.Background(), query, args...)
+	defer func() { _, _ = l.db.Exec("ROLLBACK") }()
+	return read()
 }
 
 // lastID returns SQL for the highest number that a row of a table has had, deleted ones included.

@@ -61,15 +61,15 @@ type Group struct {
 // weeks are in order. With most > 0, there are only so many; then the group of all other keys is
 // the last.
 func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (groups []Group, err error) {
-	err = l.InOneMoment(func(q ledger.Queryer) error {
+	err = l.InOneMoment(func() error {
 		key, args := by.column(), []any(nil)
 		if most > 0 {
 			var err error
-			if key, args, err = mostCalled(q, by, f, most); err != nil {
+			if key, args, err = mostCalled(l, by, f, most); err != nil {
 				return err
 			}
 		}
-		list, err := readSlices(q, f, longPrompt, key, args...)
+		list, err := readSlices(l, f, longPrompt, key, args...)
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (grou
 			g.Add(s.Sums)
 		}
 		where, ofFilter := f.selects("")
-		return ledger.Each(q, "SELECT "+key+", count(DISTINCT resumed_from) FROM calls WHERE "+continued+" "+
+		return ledger.Each(l, "SELECT "+key+", count(DISTINCT resumed_from) FROM calls WHERE "+continued+" "+
 			"AND "+where+" GROUP BY 1",
 			func(rows *sql.Rows) error {
 				var key string
