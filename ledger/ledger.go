@@ -351,16 +351,13 @@ type Binary struct {
 
 // Binary returns the facts about the tool's binary with that fingerprint.
 func (l *Ledger) Binary(tool, fingerprint string) (Binary, error) {
-	b, _, err := readBinary(l, tool+" "+fingerprint)
-	return b, err
+	return readBinary(l, tool+" "+fingerprint)
 }
 
-func readBinary(q Queryer, key string) (b Binary, known bool, err error) {
-	list, err := readRuntimes(q, "WHERE fingerprint = ?", key)
-	if len(list) > 0 {
-		b = list[0].Binary
-	}
-	return b, len(list) > 0, err
+func readBinary(q Queryer, key string) (b Binary, err error) {
+	err = Each(q, "SELECT probe FROM runtimes WHERE fingerprint = ?",
+		func(rows *sql.Rows) error { return rows.Scan(jsonColumn{&b}) }, key)
+	return b, err
 }
 
 // A Runtime is a tool's binary, with the values that identify it.
@@ -369,22 +366,14 @@ type Runtime struct {
 	Binary
 }
 
-// Runtimes returns the known limits of all binaries, the latest first.
+// Runtimes returns the facts about all binaries, the latest first.
 func (l *Ledger) Runtimes() ([]Runtime, error) {
-	list, err := readRuntimes(l, "ORDER BY probed DESC, fingerprint")
+	list, err := List(l, `SELECT substr(fingerprint, 1, instr(fingerprint, ' ') - 1),
+		substr(fingerprint, instr(fingerprint, ' ') + 1), probe
+		FROM runtimes ORDER BY probed DESC, fingerprint`, func(r *Runtime) []any {
+		return []any{&r.Tool, &r.Fingerprint, jsonColumn{&r.Binary}}
+	})
 	return list, Wrap("list binaries", err)
-}
-
-func readRuntimes(q Queryer, which string, args ...any) (list []Runtime, err error) {
-	err = Each(q, "SELECT fingerprint, probe FROM runtimes "+which, func(rows *sql.Rows) error {
-		var key string
-		var r Runtime
-		err := rows.Scan(&key, jsonColumn{&r.Binary})
-		r.Tool, r.Fingerprint, _ = strings.Cut(key, " ")
-		list = append(list, r)
-		return err
-	}, args...)
-	return list, err
 }
 
 // FirstPrompt returns the tokens of the first request of a session's last run that ended well, 0 if they are not known.
@@ -398,11 +387,11 @@ func (l *Ledger) FirstPrompt(session int64) (tokens int64, err error) {
 func (l *Ledger) LearnBinary(tool, fingerprint string, now decide.Millis, add func(*Binary)) error {
 	key := tool + " " + fingerprint
 	learn := func(q Queryer) (text string, news bool, err error) {
-		b, known, err := readBinary(q, key)
+		b, err := readBinary(q, key)
 		before := EncodeJSON(b)
 		add(&b)
 		text = EncodeJSON(b)
-		return text, !known || text != before, err
+		return text, text != before, err
 	}
 	if _, news, err := learn(l); err == nil && !news {
 		return nil // many calls at once learn the same

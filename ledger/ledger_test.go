@@ -520,7 +520,7 @@ func TestFold(t *testing.T) {
 		if before > longLog {
 			return
 		}
-		if err := l.LearnBinary("claude", fmt.Sprint(i), 1, func(*Binary) {}); err != nil {
+		if err := l.LearnBinary("claude", fmt.Sprint(i), 1, func(b *Binary) { b.Probed = true }); err != nil {
 			t.Fatal(err)
 		}
 	}
