@@ -260,11 +260,11 @@ func TestAnInvocationIsRecorded(t *testing.T) {
 		"chain_id": ticket.Chain, "session_id": ticket.Session, "rule": "rule", "tool": "claude", "cwd": "/project", "started": 1000, "mode": rewrite.Fresh,
 		"reason": reason.FirstCall, "format": rewrite.Text, "prompt_bytes": len(prompt), "sent_bytes": len(prompt), "outcome": nil, "arm": "", "resumed_from": nil})
 	o := goodOutcome(someID, "done", 2500)
-	o.Seen.Source, o.IDFormat, o.Seen.Model, o.Sent, o.Exit, o.Signal = "stdout", rewrite.StreamJSON, "model", 17, 3, 9
+	o.Seen.Source, o.Seen.Model, o.Sent, o.Exit, o.Signal = "stdout", "model", 17, 3, 9
 	o.Seen.Usage = rewrite.Usage{Known: true, Input: 1, CacheRead: 2, CacheWrite: -3, Output: 4, CostNano: 1 << 60, CostKnown: true}
 	finish(t, l, ticket, o)
 	want := map[string]any{
-		"duration": 1500, "native_id": someID, "id_source": "stdout", "id_format": rewrite.StreamJSON, "model": "model", "sent_bytes": 17,
+		"duration": 1500, "native_id": someID, "id_source": "stdout", "model": "model", "sent_bytes": 17,
 		"input": 1, "cache_read": 2, "cache_write": 0, "output": 4, "cost": int64(maxFigure), "outcome": "killed", "exit_code": 3, "signal": 9}
 	wantRow(t, "ended", row(t, l, "calls", ticket.ID), want)
 	finish(t, l, ticket, goodOutcome(otherID, "done", 9000))

@@ -28,7 +28,6 @@ type Outcome struct {
 	Seen        rewrite.StreamState
 	Plain       bool            // the output is a text as the tool writes it: only the exit code tells how the run ended
 	Printed     bool            // something came on stdout
-	IDFormat    rewrite.Format  // of the output that the ID was read from
 	Sent        int             // bytes of the prompt that the model was sent
 	WholeReason reason.Code     // why a resumed session was sent the whole prompt
 	File        string          // the session's file, "" if it was not found

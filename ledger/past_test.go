@@ -165,12 +165,12 @@ func fill(l *Ledger, calls, chains int) error {
 			'', '', '', '', randomblob(320), 1, 4000 FROM n`,
 		`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $calls)
 		INSERT INTO calls (id, chain_id, session_id, tool, cwd, started, duration, mode, reason, resumed_from, format,
-			native_id, id_source, id_format, model, prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost,
+			native_id, id_source, model, prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost,
 			outcome, exit_code, rule)
 		SELECT i, 1 + i % $chains, 1 + i % $chains, 'claude', '/home/me/src/project-' || (i % 500),
 			1780000000000 - ($calls - i) * 31536, 20000,
 			CASE i % 5 WHEN 0 THEN 'fresh' ELSE 'resume' END, CASE i % 5 WHEN 0 THEN 'identical' ELSE 'extends' END,
-			'00000000-0000-4000-8000-000000000000', 'text', '00000000-0000-4000-8000-000000000000', 'stdout', 'stream-json',
+			'00000000-0000-4000-8000-000000000000', 'text', '00000000-0000-4000-8000-000000000000', 'stdout',
 			CASE i % 3 WHEN 0 THEN 'claude-opus-5-5' WHEN 1 THEN 'claude-sonnet-5-5' ELSE 'gpt-6-sol' END,
 			8000, 2000, 100, 20000 + i % 1000, 1000, 500, CASE i % 3 WHEN 2 THEN NULL ELSE 12345678 END, 'ok', 0, 'team' FROM n`,
 	} {

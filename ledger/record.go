@@ -67,12 +67,11 @@ type Record struct {
 	WholeReason reason.Code     `db:"whole_reason" json:"whole_reason,omitempty" doc:"why a resume sent the whole prompt"`
 
 	// Ended.
-	Duration  Number         `db:"duration INTEGER" json:"duration_ms" doc:"duration, null while it runs"`
-	NativeID  string         `db:"native_id TEXT" json:"session,omitempty" doc:"the session that the call ended in"`
-	IDSource  string         `db:"id_source TEXT" json:"-"` // where the tool gave it
-	IDFormat  rewrite.Format `db:"id_format TEXT" json:"-"` // the tool's own format there
-	Requested string         `db:"si.model" json:"requested_model,omitempty" doc:"the model that was asked for"`
-	Model     string         `db:"model TEXT" json:"model,omitempty" doc:"the model that answered"`
+	Duration  Number `db:"duration INTEGER" json:"duration_ms" doc:"duration, null while it runs"`
+	NativeID  string `db:"native_id TEXT" json:"session,omitempty" doc:"the session that the call ended in"`
+	IDSource  string `db:"id_source TEXT" json:"-"` // where the tool gave it
+	Requested string `db:"si.model" json:"requested_model,omitempty" doc:"the model that was asked for"`
+	Model     string `db:"model TEXT" json:"model,omitempty" doc:"the model that answered"`
 
 	Input      Number `db:"input INTEGER" json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
 	CacheRead  Number `db:"cache_read INTEGER" json:"cache_read_tokens" doc:"tokens read from the cache"`
@@ -118,7 +117,7 @@ func (r *Record) end(o *Outcome) {
 	_, r.Outcome = o.State()
 	r.Duration, r.Exit, r.Signal = known(true, int64(o.Now-r.Started)), known(true, int64(o.Exit)), known(o.Signal != 0,
 		int64(o.Signal))
-	r.NativeID, r.IDSource, r.IDFormat, r.Model = s.ID, s.Source, o.IDFormat, s.Model
+	r.NativeID, r.IDSource, r.Model = s.ID, s.Source, s.Model
 	r.SentBytes, r.WholeReason = int64(o.Sent), o.WholeReason
 	r.Input, r.CacheRead = plausible(u.Known, u.Input), plausible(u.Known, u.CacheRead)
 	r.CacheWrite, r.Output = plausible(u.Known, u.CacheWrite), plausible(u.Known, u.Output)

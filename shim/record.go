@@ -145,7 +145,7 @@ func (r *ran) outcome(seen rewrite.StreamState,
 	o := ledger.Outcome{
 		Plain: r.record.Format == rewrite.Text && r.line.Format != rewrite.Text, Printed: r.Spoke,
 		Now: decide.MillisOf(r.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen,
-		IDFormat: rewrite.StreamJSON, Sent: len(plan.Prompt), WholeReason: plan.WholeReason,
+		Sent: len(plan.Prompt), WholeReason: plan.WholeReason,
 	}
 	if r.rule.Rule != nil {
 		o.Resets = r.rule.ResetBy(seen.Answer)

@@ -90,7 +90,6 @@ type Run struct {
 type Prices struct {
 	Resumed, Fresh float64
 	Money          bool   // in nano-dollars, otherwise in weighted tokens
-	FirstRun       bool   // Fresh is the price of a first run
 	Missed         bool   // the resumes missed the provider's cache
 	Start          bool   // the runs are another chain's
 	Last           Millis // when a resume was last measured
@@ -122,7 +121,7 @@ func pastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
 	if fresh == nil || len(resumed) < MinResumes {
 		return Prices{}, false
 	}
-	p = Prices{Money: fresh.Usage.CostKnown, FirstRun: fresh.Side == FirstRun, Missed: true, Last: resumed[0].Began}
+	p = Prices{Money: fresh.Usage.CostKnown, Missed: true, Last: resumed[0].Began}
 	found := resumed[0].Found
 	for _, r := range resumed {
 		if outlived(r.Idle) > outlived(idle) {

@@ -75,7 +75,7 @@ func TestPricesOfRuns(t *testing.T) {
 	}{
 		"tokens": {[]Run{hit, hit, fresh}, Prices{Fresh: 1_000 + 200 + 5_000 + 500, Resumed: 10 + 900 + 375 + 100, Last: 77}},
 		"money": {[]Run{costs(hit, 30), costs(hit, 20), costs(first, 90)},
-			Prices{Fresh: 90, Resumed: 20, Last: 77, Money: true, FirstRun: true}},
+			Prices{Fresh: 90, Resumed: 20, Last: 77, Money: true}},
 		"one resume's cost is not known": {[]Run{hit, costs(hit, 20), costs(fresh, 90)},
 			Prices{Fresh: 6_700, Resumed: 1_385, Last: 77}},
 		"misses that held half, and found what was written": {[]Run{missed(3_000, 2_000), missed(4_000, 2_000), fresh},
