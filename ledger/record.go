@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"database/sql"
 	"encoding/json"
+	"reflect"
+	"sync"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -146,11 +148,24 @@ func (r *Record) save(tx *sql.Tx) (first bool, err error) {
 	return n > 0, err
 }
 
-// A savedRecord is a call outside the ledger, until its end is recorded.
+// A savedRecord is a call outside the ledger, until its end is recorded. The JSON has all fields by
+// their names in Go: the tags say what people are shown.
 type savedRecord struct{ Record }
 
-// MarshalJSON returns the columns that the ledger would save.
-func (r savedRecord) MarshalJSON() ([]byte, error) { return records.encode(&r.Record) }
+var untaggedRecord = sync.OnceValue(func() reflect.Type {
+	fields := reflect.VisibleFields(reflect.TypeFor[Record]())
+	for i := range fields {
+		fields[i].Tag = ""
+	}
+	return reflect.PointerTo(reflect.StructOf(fields))
+})
 
-// UnmarshalJSON reads it.
-func (r *savedRecord) UnmarshalJSON(text []byte) error { return records.decode(text, &r.Record) }
+func (r *savedRecord) untagged() any {
+	return reflect.ValueOf(&r.Record).Convert(untaggedRecord()).Interface()
+}
+
+// MarshalJSON implements json.Marshaler.
+func (r *savedRecord) MarshalJSON() ([]byte, error) { return json.Marshal(r.untagged()) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *savedRecord) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, r.untagged()) }

@@ -101,9 +101,14 @@ func (t table[T]) fields(row *T) []any { return columnsOf(row, t.plan().fields) 
 
 // columnsOf returns the columns of some fields of a row, to read or write.
 func columnsOf[T any](row *T, fields []tableField) []any {
-	all := pointers(row, fields)
-	for i := range fields {
-		if fields[i].isJSON {
+	value := reflect.ValueOf(row).Elem()
+	all := make([]any, len(fields), len(fields)+1)
+	for i, f := range fields {
+		all[i] = value.FieldByIndex(f.index).Addr().Interface()
+		if blob, ok := all[i].(*[]byte); ok && *blob == nil {
+			*blob = []byte{} // nil would be NULL
+		}
+		if f.isJSON {
 			all[i] = jsonColumn{all[i]}
 		}
 	}
@@ -132,18 +137,6 @@ func (c jsonColumn) Value() (driver.Value, error) {
 	return EncodeJSON(c.value), nil
 }
 
-func pointers[T any](row *T, fields []tableField) []any {
-	value := reflect.ValueOf(row).Elem()
-	all := make([]any, len(fields), len(fields)+1)
-	for i, f := range fields {
-		all[i] = value.FieldByIndex(f.index).Addr().Interface()
-		if blob, ok := all[i].(*[]byte); ok && *blob == nil {
-			*blob = []byte{} // nil would be NULL
-		}
-	}
-	return all
-}
-
 // list reads the rows of the table that a condition selects.
 func (t table[T]) list(q Queryer, where string, args ...any) ([]T, error) {
 	return List(q, "SELECT "+t.columns(t.name)+" FROM "+t.name+" WHERE "+where, t.fields, args...)
@@ -170,28 +163,4 @@ func (t table[T]) put(tx *sql.Tx, row *T) (id int64, err error) {
 // one, or none.
 func (t table[T]) set(tx *sql.Tx, id int64, row *T, condition string) (int64, error) {
 	return changed(tx.Exec(t.plan().update+condition, append(columnsOf(row, t.plan().changing), id)...))
-}
-
-// encode returns a row as JSON, by the names of the columns.
-func (t table[T]) encode(row *T) ([]byte, error) {
-	values := map[string]any{}
-	for i, value := range pointers(row, t.plan().fields) {
-		values[t.plan().fields[i].name] = value
-	}
-	return json.Marshal(values)
-}
-
-func (t table[T]) decode(text []byte, row *T) error {
-	values := map[string]json.RawMessage{}
-	if err := json.Unmarshal(text, &values); err != nil {
-		return err
-	}
-	for i, to := range pointers(row, t.plan().fields) {
-		if value := values[t.plan().fields[i].name]; value != nil {
-			if err := json.Unmarshal(value, to); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
