@@ -18,7 +18,13 @@ func sessionFor(c *Call, d *decide.Decision, from *Session) Session {
 	case from == nil:
 		return newSession(c)
 	case d.Reason == reason.StartedFrom:
-		return newSession(c).startedFrom(from)
+		// It is a role's first, a copy of another role's. The other role's prompts and answers are not
+		// part of it: later calls must show their own.
+		s := newSession(c)
+		s.Created, s.Compacted = from.Created, from.Compacted
+		s.ContextUsed, s.ContextLimit = from.ContextUsed, from.ContextLimit
+		s.Totals, s.Turns, s.FirstModel, s.LeftFiles = from.Totals, from.Turns, from.FirstModel, from.LeftFiles
+		return s
 	}
 	s := *from
 	if d.Copy {
@@ -64,15 +70,6 @@ func (s *Session) copied() Session {
 	return k
 }
 
-// startedFrom returns a role's first session, which is a copy of another role's. The other role's prompts and
-// answers are not part of it: later calls must show their own.
-func (s Session) startedFrom(other *Session) Session {
-	s.Created, s.Compacted = other.Created, other.Compacted
-	s.ContextUsed, s.ContextLimit = other.ContextUsed, other.ContextLimit
-	s.Totals, s.Turns, s.FirstModel, s.LeftFiles = other.Totals, other.Turns, other.FirstModel, other.LeftFiles
-	return s
-}
-
 // unfit are the refusals with a cause that is or might be in the session itself: it would be refused again, or a
 // store cannot bring it.
 var unfit = map[reason.Code]bool{
@@ -81,75 +78,8 @@ var unfit = map[reason.Code]bool{
 	reason.RefusedSilent: true, reason.NoAnswer: true, reason.Forgotten: true,
 }
 
-// A refusal is a resume that is given up.
-type refusal struct {
-	why    reason.Code
-	copied bool // the session is a copy
-	cut    bool // it is a copy of a part only, and the tool might have refused the cut
-}
-
-func (r refusal) sourceDies() bool { return r.copied && unfit[r.why] && !r.cut }
-
-func (r refusal) onlyBusy() bool {
-	return !r.copied && (r.why == reason.RefusedBusy || r.why == reason.LateStdin)
-}
-
-// anew reports whether the chain begins anew with the fresh run.
-func (r refusal) anew() bool { return r.sourceDies() || !r.copied && !r.onlyBusy() }
-
-// refuse records the refusal with the session. source is the session of the same chain that it is a copy of,
-// nil for none.
-func (s *Session) refuse(r refusal, source *Session) {
-	s.State, s.StateWhy = decide.Dead, r.why
-	if r.onlyBusy() {
-		s.State = decide.Live
-	}
-	s.Errors++
-	if source == nil {
-		return
-	}
-	source.Errors++
-	if r.sourceDies() {
-		source.State, source.StateWhy = decide.Dead, r.why
-	}
-}
-
 // errDamaged reports an Ending without the digests of the session's prompt.
 var errDamaged = errors.New("the record is damaged")
-
-// finish records how a run of the session ended. source is the session of the same chain that it is a copy of,
-// nil for none.
-func (s *Session) finish(e *Ending, source *Session) error {
-	news := &e.News
-	if news.Base == nil {
-		return errDamaged
-	}
-	o := &e.Outcome
-	seen := &o.Seen
-	s.State, s.StateWhy = o.sessionState()
-	s.LastUsed = o.Now
-	s.Turns, s.Errors = s.Turns+e.Ended, s.Errors+e.Failed
-	s.NativeID, s.File, s.Stamp = seen.ID, o.File, o.Stamp
-	s.ToolVersion = cmp.Or(seen.Version, s.ToolVersion)
-	s.FirstModel = cmp.Or(s.FirstModel, seen.Model)
-	s.Base, s.BaseOpening, s.BaseBytes = news.Base, news.BaseOpening, news.BaseBytes
-	s.BaseLines, s.Shape = news.BaseLines, news.Shape
-	things := slices.Concat(news.Things, s.Things) // the newest are kept
-	s.Things = things[:min(len(things), prompt.MaxThings*markSize)]
-	s.Answers, s.Said = slices.Concat(s.Answers, news.Answers), slices.Concat(s.Said, news.Said)
-	s.Transcript, s.Compacted = s.Transcript || news.Transcript, s.Compacted || seen.Compacted
-	s.ContextUsed, s.ContextLimit, s.Totals = seen.ContextUse.Used, seen.ContextUse.Limit, seen.Totals
-	s.Revision, s.LeftFiles = o.Revision, o.Left
-	if s.State == decide.Live || source == nil {
-		return nil
-	}
-	// It is continued again, though not forever.
-	source.Errors++
-	if against := o.against(); against != "" && source.State == decide.Live {
-		source.StateWhy = against
-	}
-	return nil
-}
 
 // take makes a call's session the chain's newest. The chain begins anew with it only if no two of its calls have ever
 // run at once; crowded says that another one runs. Where a session is continued, the chain is still found by the line
@@ -164,16 +94,6 @@ func (c *Chain) take(session int64, call *Call, crowded, anew, continued bool) {
 		c.FirstLine = call.FirstLine()
 	}
 	c.Updated = max(c.Updated, call.Now)
-}
-
-// joins says how a decision joins a call's session to its chain. from is the session that it goes on with, nil
-// for none. If the job begins anew, earlier sessions are over; otherwise they remain as other ends of the
-// chain.
-func joins(d *decide.Decision, from *Session) (anew, continued bool) {
-	if from != nil {
-		return d.Reason == reason.StartedFrom, d.Reason != reason.StartedFrom
-	}
-	return d.Mode.Continues() || d.Reason != reason.Ambiguous && d.Detail != reason.Unrelated, false
 }
 
 // NewChain returns a chain of a call's name, without sessions.
@@ -193,7 +113,10 @@ func (c *Chain) IsOf(call *Call) bool {
 func (c *Chain) Begin(call *Call, d decide.Decision, from int64) (number, source int64) {
 	crowded := c.crowded || slices.ContainsFunc(c.Sessions, func(s Session) bool { return s.InUse })
 	goneOn := c.at(from)
-	anew, continued := joins(&d, goneOn)
+	// If the job begins anew, earlier sessions are over; otherwise they remain as other ends.
+	started := d.Reason == reason.StartedFrom
+	anew := started || goneOn == nil &&
+		(d.Mode.Continues() || d.Reason != reason.Ambiguous && d.Detail != reason.Unrelated)
 	s := sessionFor(call, &d, goneOn)
 	if goneOn != nil && !d.Copy {
 		*goneOn, number = s, from
@@ -201,7 +124,7 @@ func (c *Chain) Begin(call *Call, d decide.Decision, from int64) (number, source
 		s.Parent, source = from, from
 		number = c.add(s)
 	}
-	c.take(number, call, crowded, anew, continued)
+	c.take(number, call, crowded, anew, goneOn != nil && !started)
 	return number, source
 }
 
@@ -218,19 +141,61 @@ func (c *Chain) add(s Session) (number int64) {
 // FallBack gives up the resume of a session, which is a copy of source unless that is 0. t is the call's ticket
 // in the ledger of this machine. FallBack returns the call's new session.
 func (c *Chain) FallBack(t *Ticket, session, source int64, why reason.Code) (number int64) {
-	r := refusal{why, source != 0, t.cut}
-	c.at(session).refuse(r, c.at(source))
+	copied := source != 0
+	sourceDies := copied && unfit[why] && !t.cut // a tool might have refused the cut alone
+	onlyBusy := !copied && (why == reason.RefusedBusy || why == reason.LateStdin)
+	s := c.at(session)
+	s.State, s.StateWhy = decide.Dead, why
+	if onlyBusy {
+		s.State = decide.Live
+	}
+	s.Errors++
+	if from := c.at(source); from != nil { // a session of the same chain
+		from.Errors++
+		if sourceDies {
+			from.State, from.StateWhy = decide.Dead, why
+		}
+	}
 	number = c.add(newSession(t.call))
-	c.take(number, t.call, false, r.anew(), false)
+	c.take(number, t.call, false, sourceDies || !copied && !onlyBusy, false)
 	return number
 }
 
 // Finish records how the run of a session ended.
 func (c *Chain) Finish(session int64, e *Ending) error {
+	news, o, seen := &e.News, &e.Outcome, &e.Outcome.Seen
+	if news.Base == nil {
+		return errDamaged
+	}
 	c.ResetRoles(e.Cwd, e.Task, e.Resets)
-	c.Updated = max(c.Updated, e.Outcome.Now)
+	c.Updated = max(c.Updated, o.Now)
 	s := c.at(session)
-	return s.finish(e, c.at(s.Parent))
+	s.State, s.StateWhy = o.sessionState()
+	s.LastUsed = o.Now
+	s.Turns, s.Errors = s.Turns+e.Ended, s.Errors+e.Failed
+	s.NativeID, s.File, s.Stamp = seen.ID, o.File, o.Stamp
+	s.ToolVersion = cmp.Or(seen.Version, s.ToolVersion)
+	s.FirstModel = cmp.Or(s.FirstModel, seen.Model)
+	s.Base, s.BaseOpening, s.BaseBytes = news.Base, news.BaseOpening, news.BaseBytes
+	s.BaseLines, s.Shape = news.BaseLines, news.Shape
+	things := slices.Concat(news.Things, s.Things) // the newest are kept
+	s.Things = things[:min(len(things), prompt.MaxThings*markSize)]
+	s.Answers = slices.Concat(s.Answers, news.Answers)
+	s.Said = slices.Concat(s.Said, news.Said)
+	s.Transcript = s.Transcript || news.Transcript
+	s.Compacted = s.Compacted || seen.Compacted
+	s.ContextUsed, s.ContextLimit = seen.ContextUse.Used, seen.ContextUse.Limit
+	s.Totals, s.Revision, s.LeftFiles = seen.Totals, o.Revision, o.Left
+	source := c.at(s.Parent) // if it is a copy of one of the chain
+	if s.State == decide.Live || source == nil {
+		return nil
+	}
+	// It is continued again, though not forever.
+	source.Errors++
+	if against := o.against(); against != "" && source.State == decide.Live {
+		source.StateWhy = against
+	}
+	return nil
 }
 
 // at returns the session with a number, nil for none.
@@ -246,14 +211,10 @@ func (c *Chain) at(number int64) *Session {
 
 // ResetRoles ends the chain's sessions if it has one of these roles in a task.
 func (c *Chain) ResetRoles(cwd, task string, roles []string) {
-	if c.hasRole(cwd, task, roles) {
+	isOurs := func(role string) bool { return prompt.IsRole(c.Role, role) }
+	if c.Cwd == cwd && c.Task == task && slices.ContainsFunc(roles, isOurs) {
 		for i := range c.Sessions {
 			c.Sessions[i].Reset = true
 		}
 	}
-}
-
-func (c *Chain) hasRole(cwd, task string, roles []string) bool {
-	return c.Cwd == cwd && c.Task == task && slices.ContainsFunc(roles,
-		func(role string) bool { return prompt.IsRole(c.Role, role) })
 }
