@@ -30,19 +30,15 @@ func (l *Ledger) Share(chain int64) (share float64, known bool, err error) {
 // arm returns the side of the comparison that the call's chain is on, "" if there is no control group.
 func (t *Ticket) arm() string {
 	holdOut := t.call.Limits.HoldOut
-	switch {
-	case t.Chain == 0 || holdOut <= 0 || holdOut >= 1:
+	if t.Chain == 0 || holdOut <= 0 || holdOut >= 1 {
 		return ""
-	case t.share() < holdOut:
+	}
+	share := bucket(t.key, t.Chain)
+	if t.Loan != nil {
+		share = t.Loan.Share
+	}
+	if share < holdOut {
 		return Control
 	}
 	return Treated
-}
-
-// share returns the fixed number from 0 to 1 of the call's chain.
-func (t *Ticket) share() float64 {
-	if t.Loan != nil {
-		return t.Loan.Share
-	}
-	return bucket(t.key, t.Chain)
 }

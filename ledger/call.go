@@ -49,13 +49,6 @@ type Call struct {
 	otherRoles []string // the names of the task's other roles
 }
 
-func (c *Call) sends(d decide.Decision) (bytes int, whole reason.Code) {
-	if !d.Mode.Continues() || c.Sends == nil {
-		return len(c.Prompt.Text), ""
-	}
-	return c.Sends(d)
-}
-
 // named reports whether the name alone identifies the call's task.
 func (c *Call) named() bool { return c.Task != "" && !c.Strict }
 

@@ -10,23 +10,6 @@ import (
 // likeChains is how many chains show how long the pauses of a new one will be.
 const likeChains = 10
 
-// reuse reads the tokens that the calls of each of some chains needed again. The cache should have held a
-// session if that was used briefly before, or if the call before it has asked for an hour.
-func reuse(chains string) string {
-	return `SELECT tool, sum(cache_hour), count(idle), coalesce(sum(cache_write), 0),
-		coalesce(sum(held_tokens) FILTER (WHERE idle >= 300000 AND idle < 3600000), 0),
-		coalesce(sum(held_tokens) FILTER (WHERE idle >= 300000 AND idle < 3600000 AND NOT kept
-		AND ` + MissedCache + `), 0),
-		coalesce(sum(held_tokens) FILTER (WHERE kept AND first_read NOT NULL), 0), coalesce(sum(min(held_tokens,
-		first_read)) FILTER (WHERE kept), 0)
-		FROM (SELECT tool, chain_id, cache_hour, idle, held_tokens, input, cache_read, cache_write, first_prompt,
-		first_read,
-		` + HeldEnough + ` AND (idle < 300000 OR idle < 3600000 AND lag(cache_hour, 1, 0) OVER (PARTITION BY chain_id
-		ORDER BY id)) AS kept
-			FROM calls WHERE fell_back IS NULL AND chain_id IN (` + chains + `))
-		GROUP BY tool, chain_id`
-}
-
 // Pauses are the tokens that the calls of a chain needed again.
 type Pauses struct {
 	Tool string
@@ -35,11 +18,24 @@ type Pauses struct {
 	continued int64 // calls that continued a session
 }
 
-// EachPauses reads the pauses of the chains that a query selects, one tool after another.
+// EachPauses reads the pauses of the chains that a query selects, one tool after another. The cache
+// should have held a session if that was used briefly before, or if the call before it has asked for
+// an hour.
 func EachPauses(q Queryer, chains string, args []any, read func(Pauses)) error {
-	return Each(q, reuse(chains), func(rows *sql.Rows) error {
+	return Each(q, `SELECT tool, sum(cache_hour), count(idle), coalesce(sum(cache_write), 0),
+		coalesce(sum(held_tokens) FILTER (WHERE within), 0),
+		coalesce(sum(held_tokens) FILTER (WHERE within AND NOT kept AND missed), 0),
+		coalesce(sum(held_tokens) FILTER (WHERE kept AND first_read NOT NULL), 0),
+		coalesce(sum(min(held_tokens, first_read)) FILTER (WHERE kept), 0)
+		FROM (SELECT tool, chain_id, cache_hour, idle, cache_write, held_tokens, first_read,
+			idle >= 300000 AND idle < 3600000 AS within, `+MissedCache+` AS missed,
+			`+HeldEnough+` AND (idle < 300000 OR idle < 3600000
+				AND lag(cache_hour, 1, 0) OVER (PARTITION BY chain_id ORDER BY id)) AS kept
+			FROM calls WHERE fell_back IS NULL AND chain_id IN (`+chains+`))
+		GROUP BY tool, chain_id`, func(rows *sql.Rows) error {
 		var p Pauses
-		err := rows.Scan(&p.Tool, &p.Asked, &p.continued, &p.Written, &p.Within, &p.Again, &p.Expected, &p.Found)
+		err := rows.Scan(&p.Tool, &p.Asked, &p.continued, &p.Written, &p.Within, &p.Again, &p.Expected,
+			&p.Found)
 		read(p)
 		return err
 	}, args...)
@@ -55,9 +51,9 @@ func hourPays(tx *sql.Tx, chain int64, idle, held Number) (bool, error) {
 	}
 	if own.Expected == 0 {
 		var saves float64
-		err := EachPauses(tx, `SELECT l.id FROM chains l JOIN chains c USING (tool, cwd, home, rule, role) WHERE c.id = ?1
-			AND l.id <> ?1
-			ORDER BY l.updated DESC LIMIT ?2`, []any{chain, likeChains}, func(p Pauses) {
+		err := EachPauses(tx, `SELECT l.id FROM chains l
+			JOIN chains c USING (tool, cwd, home, rule, role)
+			WHERE c.id = ?1 AND l.id <> ?1 ORDER BY l.updated DESC LIMIT ?2`, []any{chain, likeChains}, func(p Pauses) {
 			saves += p.HourSaves()
 			own.Expected, own.Found = own.Expected+p.Expected, own.Found+p.Found
 		})

@@ -240,7 +240,8 @@ func (l *Ledger) create() error {
 	return errors.Join(err, failed)
 }
 
-// withLock calls try with the file lock, and waits at most that long for it. Meanwhile no other call writes.
+// withLock calls try with the file lock, and waits at most that long for it; with 0 neither for that
+// lock nor for SQLite's. Meanwhile no other call writes.
 func (l *Ledger) withLock(wait time.Duration, try func() error) error {
 	return retry(func() (err error, again bool) {
 		release, ok := l.lock.take(wait)
@@ -249,32 +250,15 @@ func (l *Ledger) withLock(wait time.Duration, try func() error) error {
 		}
 		defer release()
 		err = try()
-		return err, IsLocked(err)
+		return err, wait > 0 && IsLocked(err)
 	})
 }
 
 // write runs f in one immediate transaction, with the file lock.
-func (l *Ledger) write(f func(*sql.Tx) error) error {
-	return l.withLock(callsTimeout, func() error { return l.transact(f) })
-}
+func (l *Ledger) write(f func(*sql.Tx) error) error { return l.writeWithin(callsTimeout, f) }
 
-// endTimeout is how long an outcome waits for other calls: many that end at once must not keep those waiting
-// that start.
-const endTimeout = 200 * time.Millisecond
-
-// writeAtEnd does the same for an outcome.
-func (l *Ledger) writeAtEnd(f func(*sql.Tx) error) error {
-	return l.withLock(endTimeout, func() error { return l.transact(f) })
-}
-
-// writeIfFree does the same only if no other process has the ledger: it does not wait.
-func (l *Ledger) writeIfFree(f func(*sql.Tx) error) error {
-	release, ok := l.lock.take(0)
-	if !ok {
-		return errBusy
-	}
-	defer release()
-	return l.transact(f)
+func (l *Ledger) writeWithin(wait time.Duration, f func(*sql.Tx) error) error {
+	return l.withLock(wait, func() error { return l.transact(f) })
 }
 
 func (l *Ledger) transact(f func(*sql.Tx) error) error {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -105,6 +106,10 @@ type Turn struct {
 	Outcome Outcome
 }
 
+// endTimeout is how long an outcome waits for other calls: many that end at once must not keep those
+// waiting that start.
+const endTimeout = 200 * time.Millisecond
+
 // An Ending is everything that is recorded at the end of a run. It names the ledger, which
 // another one might have replaced by the time it is recorded.
 type Ending struct {
@@ -129,11 +134,11 @@ type Ending struct {
 // process that writes.
 func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	e := l.Ending(t, o, later)
-	write := l.writeAtEnd
+	wait := endTimeout
 	if t.ID == 0 { // it has waited for the ledger before
-		write = l.writeIfFree
+		wait = 0
 	}
-	err := write(e.record)
+	err := l.writeWithin(wait, e.record)
 	if err == nil {
 		return nil
 	}

@@ -50,8 +50,11 @@ func (t *Ticket) begin(tx *sql.Tx, d decide.Decision, of *Reading) (err error) {
 			return err
 		}
 	}
-	sent, whole := c.sends(d)
-	t.SentBytes, t.WholeReason = int64(sent), whole
+	t.SentBytes = t.PromptBytes
+	if continues && c.Sends != nil {
+		sent, whole := c.Sends(d)
+		t.SentBytes, t.WholeReason = int64(sent), whole
+	}
 	_, err = t.save(tx)
 	return err
 }
@@ -247,7 +250,7 @@ func callersOwn(tx *sql.Tx, id string) error {
 // another process has taken stays as it is. Pin is not urgent: if another process holds the ledger
 // lock, it returns ErrLocked instead of delaying others.
 func (l *Ledger) Pin(session int64, nativeID string, child int) error {
-	return Explain(l.writeIfFree(func(tx *sql.Tx) error {
+	return Explain(l.writeWithin(0, func(tx *sql.Tx) error {
 		if _, err := tx.Exec("UPDATE sessions SET native_id = ? WHERE id = ? AND native_id IS NULL",
 			nativeID, session); err != nil {
 			return err
