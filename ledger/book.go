@@ -74,7 +74,11 @@ func Begin(b Book, c *Call) (decide.Decision, *Ticket, error) {
 		case moved && n < maxDecisions && c.Copies:
 			continue
 		case moved:
-			d = l.fresh(c, d, of)
+			fresh := decide.Decision{Mode: rewrite.Fresh, Reason: reason.Leased, Chain: d.Chain}
+			if of.State != nil {
+				fresh.Reason, fresh.Chain = reason.StoreUnavailable, l.LentChain(c, d.NativeID)
+			}
+			d = fresh
 			t, err = l.Take(&Reading{}, d, c)
 		}
 		if err != nil {
@@ -83,15 +87,6 @@ func Begin(b Book, c *Call) (decide.Decision, *Ticket, error) {
 		d.Chain = t.Chain
 		return d, t, nil
 	}
-}
-
-// fresh returns the decision on a call if others have moved the session each time.
-func (l *Ledger) fresh(c *Call, d decide.Decision, of *Reading) decide.Decision {
-	why, chain := reason.Leased, d.Chain
-	if of.State != nil {
-		why, chain = reason.StoreUnavailable, l.LentChain(c, d.NativeID)
-	}
-	return decide.Decision{Mode: rewrite.Fresh, Reason: why, Chain: chain}
 }
 
 // decideOn reads the facts and decides. It returns ErrHeld with the decision if the call must wait.

@@ -73,11 +73,13 @@ func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
 	return f, nil
 }
 
-// measure adds facts about the costs of runs, also of the latest of each chain, and about the binary. It only
-// matters for a resume. here returns the number that a chain has in this ledger, 0 for none.
+// measure adds facts about the costs of runs, also of the latest of each chain that the call might
+// continue, and about the binary. It only matters for a resume. here returns the number that a chain
+// has in this ledger, 0 for none.
 func (l *Ledger) measure(c *Call, f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
-	if f.Disabled || f.Fresh != "" || len(f.Start) == 0 &&
-		!slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
+	matters := func(cf decide.ChainFacts) bool { return f.Named || cf.Continuity.Retains() }
+	if f.Disabled || f.Fresh != "" ||
+		len(f.Start) == 0 && !slices.ContainsFunc(f.Chains, matters) {
 		return nil
 	}
 	if f.Learned, err = l.learned(c); err != nil {
@@ -87,15 +89,10 @@ func (l *Ledger) measure(c *Call, f *decide.Facts, here func(*decide.ChainFacts)
 	// recorded.
 	b, err := l.Binary(c.Tool, c.Fingerprints.Runtime)
 	f.NoResume = f.NoResume || err == nil && (b.NoResume || b.Probe.Known && !b.Probe.Resume)
-	return l.addPast(f, here)
-}
-
-// addPast adds the latest runs of each chain that the call might continue.
-func (l *Ledger) addPast(f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
 	past := map[int64][]decide.Run{}
 	for i := range f.Chains {
 		cf := &f.Chains[i]
-		if !f.Named && !cf.Continuity.Retains() {
+		if !matters(*cf) {
 			continue
 		}
 		chain := here(cf)
@@ -142,10 +139,10 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 		f.Unseen, err = l.unseen(c, alike && len(f.Chains) == 0)
 	}
 	addEvidence(c, f.Chains[found:], answers)
-	if err != nil || len(f.Chains) > 0 {
-		return err
+	if err == nil && len(f.Chains) == 0 {
+		f.Others, err = l.exists("FROM chains c "+ofJob, c.job()...)
 	}
-	return l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&f.Others)
+	return err
 }
 
 // addCopied adds the sessions that were gone on from in a copy, if the call can still go on from them: an end is
@@ -253,7 +250,7 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	if err := l.addOthers(c, f, answers, later); err != nil || len(f.Chains) > 0 {
 		return err
 	}
-	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofRoles+")", c.job()...).Scan(&f.Others)
+	f.Others, err = l.exists("FROM chains c "+ofRoles, c.job()...)
 	return err
 }
 
@@ -278,25 +275,25 @@ func (l *Ledger) findOtherRoles(c *Call) (err error) {
 		return nil
 	}
 	c.otherRoles, err = Column[string](l, "SELECT c.role FROM chains c "+ofTask+"AND c.role NOT IN ('', ?) LIMIT 16",
-		c.job()[:6]...)
+		c.name()...)
 	return err
 }
 
-// addStart reads the ends of the role that the call's role begins from, if that has had no call yet. A prompt
-// that ends a role does not begin from it. As where roles are ended, a name's letters can be large or small.
+// addStart reads the ends of the role that the call's role begins from, if that has had no call yet. A
+// prompt that ends a role does not begin from it. As where roles are ended, a name's letters can be
+// large or small.
 func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	isStart := func(role string) bool { return strings.EqualFold(role, c.StartFrom) }
-	if c.StartFrom == "" || c.Role == "" || c.DerivedRole() || isStart(c.Role) || slices.ContainsFunc(c.Resets, isStart) {
+	if c.StartFrom == "" || c.Role == "" || c.DerivedRole() || isStart(c.Role) ||
+		slices.ContainsFunc(c.Resets, isStart) {
 		return nil
 	}
-	var begun bool
-	err := l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains WHERE "+ofName+")", c.Tool, c.Cwd, c.Home, c.Scope, c.Task,
-		c.Role).Scan(&begun)
-	if err != nil || begun {
+	if begun, err := l.exists("FROM chains WHERE "+ofName, c.name()...); err != nil || begun {
 		return err
 	}
 	other := *c
 	other.Role = c.StartFrom
+	var err error
 	f.Start, _, err = l.chains(c, true, ends+" AND s.reset = 0", ofRoleInAnyCase+newest, other.job()...)
 	return err
 }
@@ -305,16 +302,17 @@ func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 // format, and of the call's task or without a name not idle; or, looked for if aged, the chain is older than
 // max_age.
 func (l *Ledger) unseen(c *Call, aged bool) (why reason.Code, err error) {
-	var found bool
 	since := decide.Millis(0)
 	if c.Task == "" {
 		since = c.Now - min(c.Limits.TTL, c.Limits.MaxAge)
 	}
-	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c JOIN sessions s ON s.id = c.session_id "+ofRoles+" "+
-		"AND NOT ("+ofFormat+"))",
-		append(c.job()[:6], since)...).Scan(&found)
-	if found || err != nil || !aged {
-		return map[bool]reason.Code{true: reason.Updated}[found], err
+	found, err := l.exists("FROM chains c JOIN sessions s ON s.id = c.session_id "+ofRoles+
+		" AND NOT ("+ofFormat+")", append(c.name(), since)...)
+	switch {
+	case found:
+		return reason.Updated, nil
+	case err != nil || !aged:
+		return "", err
 	}
 	old := *c
 	old.Limits.MaxAge = c.Now
@@ -401,8 +399,11 @@ func (c *Call) job() []any {
 	if c.Task != "" { // a named chain keeps the name forever
 		oldest = 0
 	}
-	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest}
+	return append(c.name(), oldest)
 }
+
+// name returns the arguments of ofName.
+func (c *Call) name() []any { return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role} }
 
 // A candidate is a session that a call might continue, with the chain and the lease.
 type candidate struct {

@@ -18,9 +18,7 @@ const (
 // ClaimDaily reports whether the last claim to do something is a day old, and claims it. A claim from the
 // future does not count.
 func (l *Ledger) ClaimDaily(what string, now decide.Millis) (due bool, err error) {
-	var claimed bool
-	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM daily WHERE what = ? AND claimed BETWEEN ? AND ?)", what, now-day,
-		now).Scan(&claimed)
+	claimed, err := l.exists("FROM daily WHERE what = ? AND claimed BETWEEN ? AND ?", what, now-day, now)
 	if err == nil && !claimed { // the query takes no lock: most calls end here
 		err = l.write(func(tx *sql.Tx) error {
 			n, err := changed(tx.Exec(`INSERT INTO daily VALUES (?1, ?2) ON CONFLICT (what) DO UPDATE

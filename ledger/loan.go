@@ -31,7 +31,7 @@ func findLent(q Queryer, nativeID string) (chain, session int64, err error) {
 // call's name or a session: 0 if there is none yet.
 func (l *Ledger) LentChain(c *Call, nativeID string) (chain int64) {
 	if c.Task != "" {
-		_ = l.db.QueryRow("SELECT id FROM chains WHERE "+ofName, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain)
+		_ = l.db.QueryRow("SELECT id FROM chains WHERE "+ofName, c.name()...).Scan(&chain)
 	} else {
 		chain, _, _ = findLent(l, nativeID)
 	}
@@ -39,15 +39,13 @@ func (l *Ledger) LentChain(c *Call, nativeID string) (chain int64) {
 }
 
 // HasOwnSince reports whether the chain has a session that no other book has, and that is later.
-func (l *Ledger) HasOwnSince(chain int64, last decide.Millis) (later bool, err error) {
-	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared = '' AND created > ?)",
-		chain, last).Scan(&later)
-	return later, err
+func (l *Ledger) HasOwnSince(chain int64, last decide.Millis) (bool, error) {
+	return l.exists("FROM sessions WHERE chain_id = ? AND shared = '' AND created > ?", chain, last)
 }
 
 // IsLent reports whether another book has had a session of a chain.
-func (l *Ledger) IsLent(chain int64) (is bool, err error) {
-	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared <> '')", chain).Scan(&is)
+func (l *Ledger) IsLent(chain int64) (bool, error) {
+	is, err := l.exists("FROM sessions WHERE chain_id = ? AND shared <> ''", chain)
 	return is, Wrap("read chain", err)
 }
 

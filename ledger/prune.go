@@ -66,10 +66,9 @@ const copiesHaveFiles = `EXISTS (WITH RECURSIVE copies (id, file) AS (SELECT id,
 		SELECT 1 FROM copies WHERE file IS NOT NULL)`
 
 // HasSuperseded reports whether there are sessions that copies continued, all before a time.
-func (l *Ledger) HasSuperseded(before decide.Millis) (has bool, err error) {
-	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions s WHERE s.file IS NOT NULL AND s.last_used < ?1 AND "+
-		superseded+" BETWEEN 1 AND ?1)", before).Scan(&has)
-	return has, err
+func (l *Ledger) HasSuperseded(before decide.Millis) (bool, error) {
+	return l.exists("FROM sessions s WHERE s.file IS NOT NULL AND s.last_used < ?1 AND "+superseded+
+		" BETWEEN 1 AND ?1", before)
 }
 
 // Retire records that a session's file is about to be removed: no call resumes it any more. ok is

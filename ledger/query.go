@@ -15,6 +15,12 @@ func (l *Ledger) Query(query string, args ...any) (*sql.Rows, error) {
 	return l.db.Query(query, args...)
 }
 
+// exists reports whether a query has a row, given SQL from FROM on.
+func (l *Ledger) exists(from string, args ...any) (found bool, err error) {
+	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 "+from+")", args...).Scan(&found)
+	return found, err
+}
+
 // Each runs a query and reads the rows.
 func Each(q Queryer, query string, read func(*sql.Rows) error, args ...any) error {
 	rows, err := q.Query(query, args...)

@@ -134,7 +134,7 @@ func chainFor(tx *sql.Tx, c *Call, d *decide.Decision) (chain *storedChain, err 
 	if d.Chain != 0 {
 		chain, err = loadChain(tx, d.Session, "id = ?", d.Chain)
 	} else if c.Task != "" {
-		chain, err = loadChain(tx, d.Session, ofName, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role)
+		chain, err = loadChain(tx, d.Session, ofName, c.name()...)
 	}
 	if chain == nil && err == nil {
 		chain = &storedChain{Chain: NewChain(c)}
@@ -159,12 +159,11 @@ func (t *Ticket) take(tx *sql.Tx, chain *storedChain) error {
 func (l *Ledger) FallBack(t *Ticket, why reason.Code) error {
 	refused := t.Session
 	err := l.write(func(tx *sql.Tx) error { return t.fallBack(tx, refused, why) })
-	t.Totals, t.Left = "", ""
 	if err != nil {
 		t.GiveUp(why)
-		return fmt.Errorf("record refusal: %w", err)
 	}
-	return nil
+	t.Totals, t.Left = "", ""
+	return Wrap("record refusal", err)
 }
 
 // GiveUp is FallBack without a record: the call goes on without a session.

@@ -32,15 +32,13 @@ const personPause Millis = 1000
 // Run returns the nearest process that is a separate program: each run of a script has another. Shells, and
 // programs that only start another one, count where there is nothing else. The zero value is an unknown run.
 func (c Caller) Run() CallerProcess {
-	for _, p := range c.Processes {
-		if !slices.Contains(wrappers, p.Name) {
-			return p
+	var last CallerProcess
+	for _, last = range c.Processes {
+		if !slices.Contains(wrappers, last.Name) {
+			break
 		}
 	}
-	if len(c.Processes) > 0 {
-		return c.Processes[len(c.Processes)-1]
-	}
-	return CallerProcess{}
+	return last
 }
 
 // Identity tells a process apart from all others, "" if that is not known.

@@ -100,15 +100,14 @@ func (p Prices) Dearer() bool {
 	return p.Resumed > p.Fresh && (p.Missed || p.Resumed > dearerBy*p.Fresh)
 }
 
-// suspended reports whether resuming is suspended at that time. After a pause it is tried again.
-func (p Prices) suspended(now Millis) bool { return p.Dearer() && distance(now, p.Last) < DearerPause }
+// suspended reports whether resuming is suspended at that time. After a pause it is tried again; the
+// pause must end also after a clock was set back.
+func (p Prices) suspended(now Millis) bool {
+	return p.Dearer() && max(now-p.Last, p.Last-now) < DearerPause
+}
 
 // Until returns when resuming is tried again if nothing changes before.
 func (p Prices) Until() Millis { return p.Last + DearerPause }
-
-// distance returns the time between two points, in either order: after a clock was set back, a
-// pause must still end.
-func distance(a, b Millis) Millis { return Millis(math.Abs(float64(a - b))) }
 
 // pastPrices compares a chain's latest resumes with the latest fresh run; past begins with the
 // latest run. It is ok if this call's session has been idle for as long as the resumes' sessions.

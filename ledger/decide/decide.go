@@ -131,9 +131,9 @@ func start(f Facts) Decision {
 	if why != "" {
 		return Decision{Mode: rewrite.Fresh, Reason: reason.FirstCall, Detail: cmp.Or(detail, why)}
 	}
-	return Decision{Mode: rewrite.Resume, Reason: reason.StartedFrom, Session: source.Session, NativeID: source.NativeID,
-		Copy: true, Whole: reason.StartedFrom,
-		Context: source.Context(), NearlyFull: f.Limits.NearlyFull(source.Context(), source.model()),
+	return Decision{Mode: rewrite.Resume, Reason: reason.StartedFrom, Session: source.Session,
+		NativeID: source.NativeID, Copy: true, Whole: reason.StartedFrom, Context: source.Context(),
+		NearlyFull:   f.Limits.NearlyFull(source.Context(), source.model()),
 		ContextModel: source.model(), LastUsed: source.LastUsed}
 }
 
@@ -165,7 +165,9 @@ func choose(f Facts) (*ChainFacts, reason.Code) {
 	case chain == nil:
 	case chain.Reset:
 		why = reason.ContextReset
-	case f.Attempt != rewrite.NoAttempt && f.Attempt < attempt(all, chain.Chain):
+	case f.Attempt != rewrite.NoAttempt && slices.ContainsFunc(all, func(c ChainFacts) bool {
+		return c.Chain == chain.Chain && c.Attempt != nil && *c.Attempt > f.Attempt
+	}):
 		why = reason.AttemptReset
 	}
 	return chain, why
@@ -186,17 +188,6 @@ func (f *Facts) Unrecorded() bool {
 		}
 		return c.Continuity.ShowsMore() || c.Continuity.Relation == reason.Extends && f.GoesOn(&c)
 	})
-}
-
-// attempt returns the highest attempt number among a chain's calls.
-func attempt(sessions []ChainFacts, chain int64) int {
-	highest := rewrite.NoAttempt
-	for _, c := range sessions {
-		if c.Chain == chain && c.Attempt != nil {
-			highest = max(highest, *c.Attempt)
-		}
-	}
-	return highest
 }
 
 // continuable removes sessions that ended badly if their chain has another one to continue, and copies
