@@ -3,6 +3,7 @@ package ledger
 import (
 	"crypto/rand"
 	"database/sql"
+	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -206,7 +207,8 @@ func (l *Ledger) create() error {
 		if version == schemaVersion {
 			return nil
 		}
-		older, err := tableNames(tx)
+		older, err := Column[string](tx, `SELECT name FROM sqlite_schema
+			WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid`)
 		switch {
 		case err != nil:
 			return err
@@ -421,3 +423,23 @@ func (l *Ledger) Fold() error {
 	}
 	return Wrap("fold log", Explain(err))
 }
+
+// otherTables makes the tables without a struct for their rows, and all indexes.
+//
+//go:embed schema.sql
+var otherTables string
+
+func schema() string {
+	return chains.plan().create + sessions.plan().create + records.plan().create + otherTables
+}
+
+// applicationID marks a SQLite file as a ledger ("rpr1").
+const applicationID = 0x72707231
+
+// schemaVersion numbers the tables. A ledger of an older version is set aside.
+const schemaVersion = 19
+
+// Format numbers the values that sessions are compared by: the digests of prompts and answers, the names of settings,
+// roles that nothing names. A session of another format is never continued, and the reason says so. TestFormat
+// sees when it must rise.
+const Format = 1

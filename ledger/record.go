@@ -149,7 +149,7 @@ func (r *Record) save(tx *sql.Tx) (first bool, err error) {
 }
 
 // A savedRecord is a call outside the ledger, until its end is recorded. The JSON has all fields by
-// their names in Go: the tags say what people are shown.
+// their names in Go: the tags are for lists that people read.
 type savedRecord struct{ Record }
 
 var untaggedRecord = sync.OnceValue(func() reflect.Type {

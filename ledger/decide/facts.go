@@ -2,10 +2,14 @@ package decide
 
 import (
 	"cmp"
+	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/models"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
@@ -207,3 +211,53 @@ type Limits struct {
 	ResumeDearer  bool    // resume even if it costs more
 	Unrelated     bool    // under a name, another template goes on with the session
 }
+
+// nearlyFull is the part of the usable context where warnings begin.
+const nearlyFull = 0.8
+
+// NearlyFull reports whether the context of a session with a model is at or near the limit beyond which
+// it is not resumed.
+func (l Limits) NearlyFull(c rewrite.Context, model string) bool {
+	return l.filled(c, model) >= nearlyFull
+}
+
+// Window returns the context window of a session with a model, in tokens. assumed reports that the tool
+// did not report it.
+func (l Limits) Window(c rewrite.Context, model string) (tokens int64, assumed bool) {
+	if c.Limit != 0 {
+		return c.Limit, false
+	}
+	return cmp.Or(models.Window(model), l.UnknownWindow), true
+}
+
+// filled returns the used part of a session's usable context. 1 is the limit, 0 means that there is
+// none.
+func (l Limits) filled(c rewrite.Context, model string) float64 {
+	window, _ := l.Window(c, model)
+	if window <= 0 || l.ContextShare <= 0 {
+		return 0
+	}
+	return float64(c.Used) / (l.ContextShare * float64(window))
+}
+
+// A Stamp identifies the state of a session after our last run: the file's size or, if the
+// tool keeps it in a database, the values of the row. Equal stamps mean that it is unchanged.
+type Stamp string
+
+// FileStamp returns the stamp of a session that is a file.
+func FileStamp(info fs.FileInfo) Stamp { return Stamp(strconv.FormatInt(info.Size(), 10)) }
+
+// FileSize returns the size that a session's file had. It fails if the session was no file.
+func (s Stamp) FileSize() (int64, error) {
+	size, err := strconv.ParseUint(string(s), 10, 63)
+	return int64(size), err
+}
+
+// Millis is a point in time or a duration in milliseconds. Points count from the Unix epoch.
+type Millis int64
+
+// MillisOf returns a point in time.
+func MillisOf(t time.Time) Millis { return Millis(t.UnixMilli()) }
+
+// Time returns the point in time in UTC.
+func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
