@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
@@ -405,29 +406,13 @@ func (c *Call) job() []any {
 // name returns the arguments of ofName.
 func (c *Call) name() []any { return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role} }
 
-// A candidate is a session that a call might continue, with the chain and the lease.
-type candidate struct {
-	chain   storedChain
-	session storedSession
-	lease   lease
-}
-
-// candidateColumns returns SQL that selects a candidate: a chain c, a session s, a lease l if there is one.
+// candidateColumns returns SQL that selects a chain c, a session s that a call might continue, and the
+// lease l of the session if there is one.
 var candidateColumns = sync.OnceValue(func() string {
-	return chains.columns("c") + ", " + sessions.columns("s") + `, coalesce(l.session_id, 0), c.id, coalesce(l.boot, ''),
-		coalesce(l.namespace, ''), coalesce(l.pid, 0), coalesce(l.pid_start, 0), coalesce(l.child, 0),
-		coalesce(l.child_start, 0), coalesce(l.taken, 0)`
+	return chains.columns("c") + ", " + sessions.columns("s") + `, coalesce(l.session_id, 0), c.id,
+		coalesce(l.boot, ''), coalesce(l.namespace, ''), coalesce(l.pid, 0), coalesce(l.pid_start, 0),
+		coalesce(l.child, 0), coalesce(l.child_start, 0), coalesce(l.taken, 0)`
 })
-
-func (n *candidate) fields() []any {
-	return slices.Concat(chains.fields(&n.chain), sessions.fields(&n.session), n.lease.fields())
-}
-
-func (n *candidate) facts() decide.ChainFacts {
-	c, s := &n.chain, &n.session
-	return decide.ChainFacts{Chain: c.ID, Newest: c.Newest, Concurrent: c.Concurrent, Session: s.ID,
-		SessionRecord: s.SessionRecord, Shared: s.Shared != "", Base: decodeDigests(s.Base)}
-}
 
 func (s *Session) sent() prompt.Sent {
 	sent := prompt.Sent{
@@ -483,49 +468,50 @@ func (s selection) adds(c *decide.ChainFacts) bool {
 func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (
 	found []decide.ChainFacts, n counted, err error,
 ) {
-	var one candidate
+	var chain storedChain
+	var session storedSession
+	var holder lease
 	var others []decide.ChainFacts
 	few := selection{}
 	own := encodeDigests(c.Prompt.Footprint().Blocks)
-	fields := one.fields()
-	rows, err := l.db.Query("SELECT "+candidateColumns()+" FROM chains c JOIN sessions s ON "+which+
-		" LEFT JOIN leases l ON l.session_id = s.id "+where, args...)
-	if err != nil {
-		return nil, n, err
-	}
-	defer rows.Close()
+	fields := slices.Concat(chains.fields(&chain), sessions.fields(&session), holder.fields())
 	tool, known := rewrite.Lookup(c.Tool)
-	for ; rows.Next(); n.sessions++ {
-		if n.sessions >= MaxCandidates {
-			continue // read on to the end: open rows would keep the connection
+	err = Each(l, "SELECT "+candidateColumns()+" FROM chains c JOIN sessions s ON "+which+
+		" LEFT JOIN leases l ON l.session_id = s.id "+where, func(rows *sql.Rows) error {
+		if n.sessions++; n.sessions > MaxCandidates {
+			return nil // read on to the end: open rows would keep the connection
 		}
 		if err := rows.Scan(fields...); err != nil {
-			return nil, n, err
+			return err
 		}
-		if one.session.Parent != 0 {
+		if session.Parent != 0 {
 			n.copies++
 		}
-		if !all && len(few[kinship{relation: reason.Identical}]) > 0 && bytes.Equal(one.session.Base, own) {
-			continue // one more that was sent the same: samplers leave hundreds
+		if !all && len(few[kinship{relation: reason.Identical}]) > 0 && bytes.Equal(session.Base, own) {
+			return nil // one more that was sent the same: samplers leave hundreds
 		}
-		cf := one.facts()
-		cf.Continuity = one.session.compare(c)
+		cf := decide.ChainFacts{Chain: chain.ID, Newest: chain.Newest, Concurrent: chain.Concurrent,
+			Session: session.ID, SessionRecord: session.SessionRecord, Shared: session.Shared != "",
+			Base: decodeDigests(session.Base), Continuity: session.compare(c)}
 		if !all && !few.adds(&cf) {
-			continue
+			return nil
 		}
-		shown := cf.Continuity.Retains() || cf.Continuity.Relation == reason.Revises || cf.Continuity.Evidence.Answer > 0
+		shown := cf.Continuity.Retains() || cf.Continuity.Relation == reason.Revises ||
+			cf.Continuity.Evidence.Answer > 0
 		if !all && !shown && !(c.WaitForRecord && cf.Continuity.ShowsMore()) {
-			others = append(others, decide.ChainFacts{Chain: cf.Chain, Session: cf.Session, Continuity: cf.Continuity})
-			continue
+			others = append(others, decide.ChainFacts{Chain: cf.Chain, Session: cf.Session,
+				Continuity: cf.Continuity})
+			return nil
 		}
 		if !known || !tool.ValidID(cf.NativeID) {
 			cf.NativeID = "" // an invalid ID must never get onto a command line
 		}
-		cf.Held, cf.Share = one.lease.held(), bucket(l.key, cf.Chain)
+		cf.Held, cf.Share = holder.held(), bucket(l.key, cf.Chain)
 		if c.Stored != nil && cf.State == decide.Live && (c.named() || shown) {
 			cf.Stored = c.Stored(cf.File, cf.NativeID, cf.Stamp)
 		}
 		found = append(found, cf)
-	}
-	return append(found, others...), n, rows.Err()
+		return nil
+	}, args...)
+	return append(found, others...), n, err
 }

@@ -61,23 +61,18 @@ func openPassthroughs(path string) (*os.File, error) {
 }
 
 // ReadPassthroughs returns the calls that are noted beside the ledger at path.
-func ReadPassthroughs(path string) []Passthrough {
-	return append(readPassthroughs(path+oldPassthroughSuffix), readPassthroughs(path+passthroughSuffix)...)
-}
-
-// readPassthroughs ignores incomplete lines, which a full disk can leave.
-func readPassthroughs(path string) (all []Passthrough) {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
-	for line := range bytes.Lines(text) {
-		var p Passthrough
-		if json.Unmarshal(line, &p) == nil && p.Reason != "" {
-			all = append(all, p)
+func ReadPassthroughs(path string) (all []Passthrough) {
+	for _, suffix := range []string{oldPassthroughSuffix, passthroughSuffix} {
+		info, err := os.Lstat(path + suffix)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		text, _ := os.ReadFile(path + suffix)
+		for line := range bytes.Lines(text) {
+			var p Passthrough // a full disk can leave incomplete lines
+			if json.Unmarshal(line, &p) == nil && p.Reason != "" {
+				all = append(all, p)
+			}
 		}
 	}
 	return all
