@@ -360,13 +360,13 @@ var ofFormat = fmt.Sprintf("s.format = %d AND max(length(s.base), length(s.base_
 	"length(s.root), "+
 	"length(s.answers), length(s.said), length(s.things)) <= %d", Format, maxBlob)
 
-// SinceBegun selects the sessions s of a chain c since it last began anew, without the copies that ended badly:
+// sinceBegun selects the sessions s of a chain c since it last began anew, without the copies that ended badly:
 // the ends, and the sources of copies, which can be many.
 var (
-	SinceBegun = ofFormat + ` AND s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL
+	sinceBegun = ofFormat + ` AND s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL
 		OR s.state IN ('live', 'running'))`
-	ends       = SinceBegun + ` AND NOT ` + goneOnFrom
-	inner      = SinceBegun + ` AND ` + goneOnFrom
+	ends       = sinceBegun + ` AND NOT ` + goneOnFrom
+	inner      = sinceBegun + ` AND ` + goneOnFrom
 	goneOnFrom = `EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.chain_id = s.chain_id
 		AND k.state IN ('live', 'running'))`
 )

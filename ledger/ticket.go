@@ -3,7 +3,6 @@ package ledger
 import (
 	"cmp"
 	"database/sql"
-	"fmt"
 	"os"
 	"slices"
 	"unicode/utf8"
@@ -214,21 +213,20 @@ func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 // the call is recorded when it ends.
 func (l *Ledger) Observe(c *Call, why reason.Code, named string, promptBytes int) (*Ticket, error) {
 	t := l.ObserveLate(c, why, named, promptBytes)
-	begun := *t
-	err := l.write(func(tx *sql.Tx) (err error) {
-		if err := callersOwn(tx, named); err != nil {
-			return err
+	err := l.write(func(tx *sql.Tx) error {
+		err := callersOwn(tx, named)
+		if err == nil {
+			t.ID, err = records.put(tx, &t.Record)
 		}
-		begun.ID, err = records.put(tx, &t.Record)
 		return err
 	})
 	switch {
 	case IsLocked(err):
-		return t, nil
+		t.ID = 0
 	case err != nil:
-		return nil, fmt.Errorf("record call: %w", err)
+		return nil, Wrap("record call", err)
 	}
-	return &begun, nil
+	return t, nil
 }
 
 // ObserveLate is Observe for a call that found the ledger locked. It does not try again.

@@ -1,8 +1,6 @@
 package decide
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Evidence are the facts that show that a call continues a session, as far as they are known. It
 // holds no text.
