@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -125,20 +125,19 @@ func TestStrangersInTheSpool(t *testing.T) {
 		"0000000000000001-7": string(text),
 		"0000000000000002-7": "garbage",
 		"0000000000000003-7": "",
-		unfinished:           "half",
 	} {
 		path := filepath.Join(otherPath+".spool", name)
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	writer, err := os.Open(otherPath + ".spool")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer writer.Close()
-	for _, left := range []int{1, 0} { // while there is a writer, and without one
-		if err := syscall.Flock(int(writer.Fd()), []int{syscall.LOCK_UN, syscall.LOCK_SH}[left]); err != nil {
+	for age, left := range map[time.Duration]int{0: 1, 2 * spoolWrite: 0} {
+		began := time.Now().Add(-age)
+		err := os.WriteFile(filepath.Join(otherPath+".spool", unfinished), []byte("half"), 0o600)
+		if err == nil {
+			err = os.Chtimes(filepath.Join(otherPath+".spool", unfinished), began, began)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		if err := other.Settle(); err != nil {
