@@ -261,15 +261,9 @@ func (d *decided) runTool(plan rewrite.Plan) (*ran, error) {
 		}
 	}()
 	plan.Started = d.env.Now().UnixMilli()
-	r := &ran{decided: d, Attempt: &supervise.Attempt{
-		Options: supervise.Options{
-			Plan:    plan,
-			Tool:    d.tool,
-			Fault:   d.log.fault,
-			Signals: d.signals,
-			Input:   in,
-		},
-	}}
+	r := &ran{decided: d, Attempt: supervise.New(supervise.Options{
+		Plan: plan, Tool: d.tool, Fault: d.log.fault, Signals: d.signals, Input: in,
+	})}
 	r.FinishEarly = r.finishEarly
 	if d.ticket == nil {
 		r.Stream = d.tool.Stream(d.runLine(), plan, "")

@@ -152,17 +152,15 @@ func play(t *testing.T, tool rewrite.Tool, signals *Inbox, plan rewrite.Plan, pa
 	}
 	defer remove()
 	plan.Started = time.Now().UnixMilli()
-	a := &Attempt{
-		Options: Options{
-			Plan:    plan,
-			Tool:    tool,
-			Input:   in,
-			Stream:  tool.Stream(rewrite.CommandLine{}, plan, ""),
-			Signals: signals,
-			Pinned:  func(string, int) {},
-			Fault:   func(what string, err error) { t.Logf("%s: %v", what, err) },
-		},
-	}
+	a := New(Options{
+		Plan:    plan,
+		Tool:    tool,
+		Input:   in,
+		Stream:  tool.Stream(rewrite.CommandLine{}, plan, ""),
+		Signals: signals,
+		Pinned:  func(string, int) {},
+		Fault:   func(what string, err error) { t.Logf("%s: %v", what, err) },
+	})
 	st, err := a.Run(path, append([]string{"tool"}, plan.Args...), environ,
 		[3]*os.File{in.File, caller[1], caller[2]}, gateTimeout)
 	if err != nil {
@@ -407,13 +405,13 @@ func TestRelease(t *testing.T) {
 		stateDelivering: stateDelivering,
 	} {
 		w := newWriter()
-		a := &Attempt{Options: Options{Stream: &scriptedStream{}}, state: state,
+		a := &Attempt{gate: gate{Options: Options{Stream: &scriptedStream{}}, state: state,
 			outputs: outputs{stdout: newSink(devNull(t), w, true),
-				stderr: newSink(devNull(t), w, true)}}
+				stderr: newSink(devNull(t), w, true)}}}
 		if a.release(); a.state != want {
 			t.Errorf("state %d becomes %d, want %d", state, a.state, want)
 		}
-		a = &Attempt{state: state, ended: &Status{}}
+		a = &Attempt{gate: gate{state: state, ended: &Status{}}}
 		if a.release(); a.state != state {
 			t.Errorf("after the tool's end state %d becomes %d", state, a.state)
 		}
@@ -440,7 +438,7 @@ func TestSignalsThatEndARun(t *testing.T) {
 // A signal that comes as the tool ends is not passed on, but a refused run is not run
 // again after it.
 func TestASignalAsTheToolEnds(t *testing.T) {
-	a := &Attempt{Options: Options{Signals: childrensInbox(t)}, events: newEvents()}
+	a := &Attempt{gate: gate{Options: Options{Signals: childrensInbox(t)}}, events: newEvents()}
 	a.reading = 1
 	var err error
 	if a.process, err = start("/bin/sh", []string{"sh", "-c", "exit 5"}, nil,
@@ -599,8 +597,8 @@ func TestBeats(t *testing.T) {
 		w.waiting.Store(test.waiting)
 		w.taken.Store(test.taken - 2)
 		other.taken.Store(2)
-		a := &Attempt{Options: Options{Stream: stream}, ended: test.ended, late: test.late,
-			outputs: outputs{idle: test.idle, taken: 5}}
+		a := &Attempt{gate: gate{Options: Options{Stream: stream}, ended: test.ended,
+			outputs: outputs{idle: test.idle, taken: 5}}, late: test.late}
 		a.writers = []*writer{w, other}
 		a.checkCaller()
 		if a.idle != test.want || a.over() != test.over || a.taken != test.taken ||
@@ -682,8 +680,8 @@ func TestTheGateWaitsForStdin(t *testing.T) {
 	time.AfterFunc(500*time.Millisecond, func() { _, _ = w.WriteString("late") })
 	out := outputFile(t)
 	tool := scriptedTool{stream: &scriptedStream{}}
-	a := &Attempt{Options: Options{Plan: rewrite.Plan{Resume: "x"}, Tool: tool, Stream: tool.stream,
-		Input: Input{relay: relay}, Signals: childrensInbox(t), Fault: func(string, error) {}}}
+	a := New(Options{Plan: rewrite.Plan{Resume: "x"}, Tool: tool, Stream: tool.stream,
+		Input: Input{relay: relay}, Signals: childrensInbox(t), Fault: func(string, error) {}})
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\necho waiting; exec cat")
 	if _, err := a.Run(path, []string{"tool"}, os.Environ(),
 		[3]*os.File{stdin, out, out}, 50*time.Millisecond); err != nil {
@@ -713,9 +711,9 @@ func TestLimitHolding(t *testing.T) {
 		{name: "for the first message", aside: "word", scout: true},
 	} {
 		stream := &scriptedStream{atEnd: test.atEnd}
-		a := &Attempt{Options: Options{Stream: stream, gateTimeout: time.Minute},
+		a := &Attempt{gate: gate{Options: Options{Stream: stream, gateTimeout: time.Minute},
 			outputs: outputs{stdout: newSink(devNull(t), newWriter(), true),
-				stderr: newSink(devNull(t), newWriter(), true)}}
+				stderr: newSink(devNull(t), newWriter(), true)}}}
 		a.stdout.write([]byte(test.held), nil)
 		a.stderr.write([]byte(test.aside), nil)
 		if test.named {
@@ -838,10 +836,10 @@ func TestLeftoversGoWhileTheToolRuns(t *testing.T) {
 	script := `sleep 0.1; : >` + left + `; i=0; while [ -e ` + left + ` ]; do sleep 0.02; i=$((i+1)); [ $i -lt 500 ] || exit 1; done
 echo id one; sleep 0.3; : >` + left + `; sleep 0.2; [ -e ` + left + ` ] || exit 2`
 	stream := &scriptedStream{signals: childrensInbox(t)}
-	a := &Attempt{Options: Options{Tool: scriptedTool{stream: stream}, Stream: stream,
+	a := New(Options{Tool: scriptedTool{stream: stream}, Stream: stream,
 		Signals: stream.signals, Fault: func(string, error) {}, Sweep: func() {
 			_ = os.Remove(left)
-		}}}
+		}})
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
 	st, err := a.Run(path, []string{"tool"}, os.Environ(),
 		[3]*os.File{devNull(t), outputFile(t), outputFile(t)}, time.Minute)

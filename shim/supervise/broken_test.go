@@ -12,9 +12,9 @@ func (brokenStream) Line([]byte) []byte { panic("a bug of ours") }
 // Where it breaks down over the tool's output, that is shown as it is.
 func TestBreakingDownOverOutput(t *testing.T) {
 	var faults int
-	a := &Attempt{Options: Options{Stream: &brokenStream{}, Fault: func(string, error) {
+	a := New(Options{Stream: &brokenStream{}, Fault: func(string, error) {
 		faults++
-	}}}
+	}})
 	lines := splitter{line: a.recoverLine(a.Stream.Line)}
 	if got := string(lines.feed([]byte("one\ntwo\n"))); got != "one\ntwo\n" || faults != 2 ||
 		!a.Broken {

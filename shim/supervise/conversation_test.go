@@ -241,7 +241,7 @@ func TestFeed(t *testing.T) {
 	r, w := pipeWith(t, "", true)
 	f := newFrameWriter(w)
 	go f.write(f.next)
-	a := &Attempt{Options: Options{Input: Input{Talk: &Dialogue{writer: f}}}}
+	a := New(Options{Input: Input{Talk: &Dialogue{writer: f}}})
 	want := ""
 	for i := range 20 {
 		line := fmt.Sprintf("%d %s\n", i, strings.Repeat("x", 50_000))
@@ -261,7 +261,7 @@ func TestFeed(t *testing.T) {
 		}
 		arrived <- string(got)
 	}()
-	for to, frame := a.nextFrame(); to != nil; to, frame = a.nextFrame() {
+	for to, frame := a.Input.Talk.nextFrame(); to != nil; to, frame = a.Input.Talk.nextFrame() {
 		to <- frame
 		f.sent()
 	}

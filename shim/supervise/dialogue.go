@@ -1,7 +1,6 @@
 package supervise
 
 import (
-	"bytes"
 	"slices"
 	"time"
 
@@ -80,11 +79,11 @@ func (a *Attempt) frames() <-chan []byte {
 
 // nextFrame returns the next frame for the tool, and where to send it. The channel is nil
 // while nothing is waiting.
-func (a *Attempt) nextFrame() (to chan<- []byte, frame []byte) {
-	if a.Input.Talk == nil || len(a.Input.Talk.writer.waiting) == 0 {
+func (d *Dialogue) nextFrame() (to chan<- []byte, frame []byte) {
+	if d == nil || len(d.writer.waiting) == 0 {
 		return nil, nil
 	}
-	return a.Input.Talk.writer.next, a.Input.Talk.writer.waiting[0]
+	return d.writer.next, d.writer.waiting[0]
 }
 
 // takeFrame handles a frame of the caller, or the end if open is false.
@@ -174,14 +173,6 @@ func (a *Attempt) takeLine(line []byte) []byte {
 	}
 	a.Input.Talk.passing = append(a.Input.Talk.passing, shown...)
 	return nil
-}
-
-// pass writes the frames of a piece that pass the gate.
-func (a *Attempt) pass(from *buffer) {
-	if a.Input.Talk != nil && len(a.Input.Talk.passing) > 0 {
-		a.stdout.pass(bytes.Clone(a.Input.Talk.passing), from)
-		a.Input.Talk.passing = a.Input.Talk.passing[:0]
-	}
 }
 
 // Took returns the turns of a run that has ended. Everything before the first result belongs to the

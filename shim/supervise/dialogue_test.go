@@ -36,15 +36,14 @@ func newTalk(t *testing.T, state runState) *talk {
 	tools := os.NewFile(uintptr(fd), "stdin")
 	out := outputFile(t)
 	k := &talk{tool: tools, caller: out}
-	k.Attempt = &Attempt{
+	k.Attempt = &Attempt{gate: gate{
 		Options: Options{
 			Stream:      &scriptedStream{},
 			Input:       in,
 			Fault:       func(string, error) {},
 			FinishEarly: func(turns []Turn, _ rewrite.Plan) { k.early = append(k.early, turns) },
 		},
-		state: state,
-	}
+		state: state}}
 	w := newWriter()
 	k.stdout, k.stderr = newSink(out, w, state == stateHolding),
 		newSink(out, w, state == stateHolding)
@@ -62,7 +61,7 @@ func newTalk(t *testing.T, state runState) *talk {
 func (k *talk) sent(t *testing.T) string {
 	t.Helper()
 	f := k.Input.Talk.writer
-	for to, frame := k.nextFrame(); to != nil; to, frame = k.nextFrame() {
+	for to, frame := k.Input.Talk.nextFrame(); to != nil; to, frame = k.Input.Talk.nextFrame() {
 		to <- frame
 		f.sent()
 	}
@@ -192,7 +191,7 @@ func TestScoutDecides(t *testing.T) {
 // When frames are taken from the caller.
 func TestFramesTaken(t *testing.T) {
 	k := newTalk(t, stateShowing)
-	if to, _ := k.nextFrame(); to != nil || k.frames() == nil || k.overdue != nil {
+	if to, _ := k.Input.Talk.nextFrame(); to != nil || k.frames() == nil || k.overdue != nil {
 		t.Error("nothing is taken")
 	}
 	for name, change := range map[string]func(*talk){
@@ -207,7 +206,7 @@ func TestFramesTaken(t *testing.T) {
 		}
 	}
 	none := &Attempt{}
-	if to, _ := none.nextFrame(); to != nil || none.frames() != nil {
+	if to, _ := none.Input.Talk.nextFrame(); to != nil || none.frames() != nil {
 		t.Error("a call without a conversation has frames")
 	}
 	none.converse()

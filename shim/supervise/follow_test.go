@@ -91,16 +91,14 @@ func TestWhatIsPinnedAtTheStart(t *testing.T) {
 		{rewrite.Plan{Resume: "one", Copy: true}, ""}, {rewrite.Plan{}, ""}} {
 		got := ""
 		out := outputFile(t)
-		a := &Attempt{
-			Options: Options{
-				Plan:    test.plan,
-				Tool:    follower{},
-				Stream:  &followerStream{},
-				Signals: childrensInbox(t),
-				Pinned:  func(id string, pid int) { got += "id " + id },
-				Fault:   func(string, error) {},
-			},
-		}
+		a := New(Options{
+			Plan:    test.plan,
+			Tool:    follower{},
+			Stream:  &followerStream{},
+			Signals: childrensInbox(t),
+			Pinned:  func(id string, pid int) { got += "id " + id },
+			Fault:   func(string, error) {},
+		})
 		if _, err := a.Run(path, []string{"tool"}, os.Environ(),
 			[3]*os.File{devNull(t), out, out}, time.Minute); err != nil {
 			t.Fatal(err)
@@ -185,15 +183,13 @@ func TestScratchOnlyWhereAsked(t *testing.T) {
 
 func TestToolRunsWithoutItsFilesFollowed(t *testing.T) {
 	var faults []string
-	a := &Attempt{
-		Options: Options{
-			Plan:    rewrite.Plan{Follow: []rewrite.Follow{{Dir: t.TempDir(), Name: "["}}},
-			Stream:  &followerStream{},
-			Tool:    follower{},
-			Signals: childrensInbox(t),
-			Fault:   func(what string, _ error) { faults = append(faults, what) },
-		},
-	}
+	a := New(Options{
+		Plan:    rewrite.Plan{Follow: []rewrite.Follow{{Dir: t.TempDir(), Name: "["}}},
+		Stream:  &followerStream{},
+		Tool:    follower{},
+		Signals: childrensInbox(t),
+		Fault:   func(what string, _ error) { faults = append(faults, what) },
+	})
 	out := outputFile(t)
 	st, err := a.Run("/bin/sh", []string{"sh", "-c", "echo out"}, os.Environ(),
 		[3]*os.File{devNull(t), out, out}, time.Second)

@@ -48,7 +48,6 @@ type events struct {
 
 // timers are the times that the event loop waits for.
 type timers struct {
-	timeout  <-chan time.Time // the gate timeout, nil while it does not run
 	overdue  <-chan time.Time // fires when a retired scout has not ended in time
 	beats    <-chan time.Time // the next beat, nil before a terminating signal
 	closing  <-chan time.Time // fires a short time after the tool has closed a stream
@@ -90,7 +89,7 @@ func (a *Attempt) supervise() Status {
 // handleEvent waits for all events at once, so that a signal reaches the tool whatever the
 // streams do.
 func (a *Attempt) handleEvent() {
-	tool, frame := a.nextFrame()
+	tool, frame := a.Input.Talk.nextFrame()
 	select {
 	case p := <-a.pieces:
 		a.takePiece(p)
@@ -350,8 +349,6 @@ func (a *Attempt) nextBeat() time.Duration {
 	}
 	return beat
 }
-
-func (a *Attempt) died() bool { return a.ended != nil && a.ended.Signal != 0 }
 
 // sweep removes orphan files and sets the time of the next sweep. Once the session's ID is known
 // the tool writes no more of them.

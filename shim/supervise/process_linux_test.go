@@ -132,8 +132,8 @@ func TestASignalAtTheEnd(t *testing.T) {
 		if err := tool.Start(); err != nil {
 			t.Fatal(err)
 		}
-		a := &Attempt{Options: Options{Signals: NewInbox()},
-			process: &process{pid: tool.Process.Pid, witness: newWitness()}}
+		a := &Attempt{gate: gate{Options: Options{Signals: NewInbox()},
+			process: &process{pid: tool.Process.Pid, witness: newWitness()}}}
 		a.reading = 1 // its streams are not at their end
 		a.process.witness.seen[syscall.SIGTERM] = group
 		a.Signals.add(syscall.SIGTERM)

@@ -192,8 +192,8 @@ func TestAnIDIsPinnedOnce(t *testing.T) {
 	} {
 		stream := &scriptedStream{signals: childrensInbox(t)}
 		var pinned []string
-		a := &Attempt{Options: Options{Tool: scriptedTool{stream: stream}, Stream: stream,
-			Signals: stream.signals, Fault: func(string, error) {}}}
+		a := New(Options{Tool: scriptedTool{stream: stream}, Stream: stream,
+			Signals: stream.signals, Fault: func(string, error) {}})
 		a.Pinned = func(id string, pid int) {
 			if pid != a.process.pid {
 				t.Errorf("pid %d", pid)
@@ -243,8 +243,8 @@ func TestARunLeavesNoDescriptor(t *testing.T) {
 		tool := scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)},
 			refused: reason.RefusedUnknown}
 		out, aside, null := outputFile(t), outputFile(t), devNull(t)
-		a := &Attempt{Options: Options{Plan: tt.plan, Tool: tool, Stream: tool.stream,
-			Signals: tool.stream.signals, Fault: func(string, error) {}}}
+		a := New(Options{Plan: tt.plan, Tool: tool, Stream: tool.stream,
+			Signals: tool.stream.signals, Fault: func(string, error) {}})
 		path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+tt.script)
 		if tt.script == "" {
 			path += "-that-is-not-there"
@@ -414,7 +414,7 @@ func TestACallerThatLeaves(t *testing.T) {
 
 // A signal that comes after the tool has ended, while its files are still read, is noted.
 func TestASignalAfterTheTool(t *testing.T) {
-	a := &Attempt{ended: &Status{}, state: stateAbandoned, outputs: outputs{idle: 2}}
+	a := &Attempt{gate: gate{ended: &Status{}, state: stateAbandoned, outputs: outputs{idle: 2}}}
 	a.writers = []*writer{newWriter(), newWriter()}
 	a.writers[1].taken.Store(3)
 	a.handleSignal(syscall.SIGUSR1)
@@ -458,8 +458,9 @@ func TestShownStatus(t *testing.T) {
 	} {
 		stream := &scriptedStream{}
 		stream.seen.Exit = tt.exit
-		a := &Attempt{Options: Options{Stream: stream, Tool: scriptedTool{kills: tt.kills}},
-			outputs: outputs{stdout: &sink{failed: tt.failed}}}
+		a := &Attempt{gate: gate{Options: Options{Stream: stream,
+			Tool: scriptedTool{kills: tt.kills}},
+			outputs: outputs{stdout: &sink{failed: tt.failed}}}}
 		if got := a.Shown(tt.st); got != tt.shown {
 			t.Errorf("%+v with exit %d, %v: shown %+v, want %+v", tt.st, tt.exit, tt.failed, got,
 				tt.shown)
@@ -472,7 +473,7 @@ func TestShownStatus(t *testing.T) {
 func TestWhatEndsWhenTheCallerHasGone(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		for _, holds := range []bool{false, true} {
-			a := &Attempt{Options: Options{Stream: &scriptedStream{holds: holds}}}
+			a := New(Options{Stream: &scriptedStream{holds: holds}})
 			var files [2]*os.File
 			for i := range files {
 				r, w := pair(t, blockingPipe)
@@ -512,9 +513,10 @@ func TestWhyAStreamIsLost(t *testing.T) {
 		{[]error{syscall.EPIPE, syscall.EIO, syscall.EPIPE, syscall.ENOSPC}, syscall.EIO, 1},
 	} {
 		logged := 0
-		a := &Attempt{Options: Options{Stream: &scriptedStream{}, Fault: func(string, error) {
-			logged++
-		}}, ended: &Status{}, outputs: outputs{stdout: &sink{}}}
+		a := &Attempt{gate: gate{Options: Options{Stream: &scriptedStream{},
+			Fault: func(string, error) {
+				logged++
+			}}, ended: &Status{}, outputs: outputs{stdout: &sink{}}}}
 		for _, err := range tt.errs {
 			a.lose(loss{a.stdout, err})
 		}
