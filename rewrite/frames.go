@@ -43,7 +43,6 @@ func (c CommandLine) Opened(frames []Frame) (opened CommandLine, prompt string, 
 	return c, prompt, nil
 }
 
-// promptHooks are the hooks that are given the prompt.
 var promptHooks = jsonline.NewMarks("UserPromptSubmit", "UserPromptExpansion")
 
 // claude with --input-format stream-json holds a conversation. Each line, in both directions, is a
@@ -72,7 +71,6 @@ type Frame struct {
 	Body      string // of a request, in the bytes of the line
 }
 
-// frameKinds are the values of the field "type".
 var frameKinds = map[string]FrameKind{
 	"user": UserFrame, "control_request": RequestFrame, "control_response": ResponseFrame,
 	"control_cancel_request": CancelFrame, "keep_alive": IdleFrame,

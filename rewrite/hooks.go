@@ -133,7 +133,6 @@ func (h Hooks) read(c *CommandLine, f HookFile, tree map[string]any) bool {
 	return has
 }
 
-// codeFiles are the extensions of plugins that are code.
 var codeFiles = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".py",
 	".zip"}
 

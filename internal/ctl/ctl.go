@@ -22,7 +22,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// commands are the constructors of the subcommands.
 var commands = []func(*app.App) *cobra.Command{
 	statusCommand,
 	showCommand,

@@ -160,7 +160,6 @@ func brokenWarnings(a *app.App, l *ledger.Ledger, wrong string) (found []warning
 	return found
 }
 
-// sums returns the cost of the selected calls, and the saving.
 func sums(l *ledger.Ledger, f history.Filter, r view.Reporter) (view.Bill, saving.Saving, error) {
 	slices, err := history.Slices(l, f, r.Prices.LongPrompt())
 	return r.Bill(slices), saving.New(slices, r.ListPrice), err
@@ -208,7 +207,6 @@ func printStatus(a *app.App, o overview) {
 
 func (o overview) headline() string { return o.span + ": " + o.saved.Headline() }
 
-// costWords returns the cost of the calls in words, "" if it is not known.
 func (o overview) costWords() string {
 	b := &o.bill
 	if !b.Total.Known {
@@ -305,7 +303,6 @@ func printScreen(a *app.App, o overview) {
 	fmt.Fprint(a.Stdout, strings.Join(shown, "\n"))
 }
 
-// headLines returns the saving and the cost of the calls.
 func headLines(a *app.App, o overview) []string {
 	return a.Stdout.Drawn(func(s view.Screen) {
 		s.Sentences("", view.Strong, o.headline())

@@ -166,7 +166,6 @@ func judge(all string) standin.Reply {
 	return standin.Reply{Text: "The error that close returns is lost.\n\nDECISION: REJECT"}
 }
 
-// latest returns the highest revision in the conversation.
 func latest(all string) int {
 	highest := 0
 	for _, m := range revision.FindAllStringSubmatch(all, -1) {

@@ -34,7 +34,6 @@ type Files struct {
 	entries []entry
 }
 
-// An entry is a file or a directory.
 type entry struct {
 	path string // relative to the home
 	info fs.FileInfo
@@ -92,7 +91,6 @@ func (f *Finder) Find(s ledger.SessionFile) (*Files, prune.Reason) {
 	return nil, prune.Unknown
 }
 
-// keep is a reason as an error.
 type keep prune.Reason
 
 func (k keep) Error() string { return string(k) }

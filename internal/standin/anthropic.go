@@ -39,7 +39,6 @@ func anthropicAnswer(x *exchange) {
 	x.event("message_stop", object{"type": "message_stop"})
 }
 
-// anthropicStream sends the blocks of the answer.
 func anthropicStream(x *exchange) {
 	if x.reply.Command == "" {
 		anthropicBlock(x, 0, object{"type": "text", "text": ""}, func(delta func(object)) {

@@ -69,7 +69,6 @@ func chatMessage(x *exchange, text func() string) object {
 	}}}
 }
 
-// shellTools are the names of the CLIs' shell tools.
 var shellTools = []string{"bash", "run_shell_command"}
 
 // shellTool returns the name of the shell tool that a request offers, the usual one if it offers

@@ -88,7 +88,6 @@ func own(texts []string) []string {
 	})
 }
 
-// object is a JSON object.
 type object = map[string]any
 
 func asObject(v any) object { o, _ := v.(object); return o }

@@ -13,7 +13,6 @@ import (
 	"time"
 )
 
-// A dialect is one of the APIs.
 type dialect struct {
 	name     string
 	path     string   // how the paths of its requests end

@@ -84,7 +84,6 @@ func FirstPrompt(tool, path string) (string, error) {
 	return "", nil
 }
 
-// A line is a message in the tools' files.
 type line struct {
 	Type, ID, Provenance string
 	IsMeta               bool

@@ -74,7 +74,6 @@ func (p *Prompt) digestsOf(i int) *lineDigests {
 	return l.digests
 }
 
-// namesAnswer reports whether line i is a name over an answer.
 func (p *Prompt) namesAnswer(i int) bool {
 	l := &p.lines[i]
 	if !l.named {

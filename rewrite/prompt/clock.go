@@ -65,7 +65,6 @@ func stripClock(line string) string {
 	return "\x00clock " + strings.Join(kept, " ")
 }
 
-// A timeStamp is the parts of a time that a line has.
 type timeStamp struct {
 	now, clock, date bool
 	number           bool // that can be of a date
@@ -135,7 +134,6 @@ func isClock(word string) bool {
 		digits(fraction)
 }
 
-// isDate reports whether a word is a date with a year.
 func isDate(word string) bool {
 	return slices.ContainsFunc([]string{"-", "/", "."}, func(sign string) bool {
 		first, rest, _ := strings.Cut(word, sign)

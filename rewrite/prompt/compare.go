@@ -52,7 +52,6 @@ type Continuity struct {
 	Root []Digest
 }
 
-// old reports whether the session was sent the line.
 func (c *Continuity) old(l *promptLine) bool {
 	return c.Has[l.block] || c.kept(l) || c.has(l.at)
 }

@@ -309,7 +309,6 @@ type Part struct {
 // maxParts bounds how many sections a prompt is cut into.
 const maxParts = 512
 
-// part is a section of the current prompt.
 type part struct {
 	from, to int
 	level    int
@@ -339,7 +338,6 @@ func (p *Prompt) namedParts() []Part {
 	return p.named
 }
 
-// trimmed returns the prompt without trailing space.
 func (p *Prompt) trimmed() string { return strings.TrimRight(p.Text, " \t\r\n") }
 
 func (p *Prompt) shape() Shape {

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// speaker is the speaker of a turn that a line opens.
 type speaker int
 
 const (
@@ -22,7 +21,6 @@ const (
 	closing      // the end of a turn
 )
 
-// isTurn reports whether a line of that kind opens a speaker's turn.
 func (s speaker) isTurn() bool {
 	return s == assistant || s == toolOutput || s == other || s == unknownName
 }

@@ -20,7 +20,6 @@ var logLine = sync.OnceValue(func() *regexp.Regexp {
 		`|[a-z](Error|Exception): |\bexit (code|status) [1-9]|\b\d+ (failed|failures?|errors?)\b`)
 })
 
-// lineWords are the words for a line of a file.
 const lineWords = `lines?|zeilen?|lignes?|líneas?|linhas?|righ?[ae]|regels?|wiersz|` +
 	`строк[аи]|satır`
 

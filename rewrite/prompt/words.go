@@ -50,7 +50,6 @@ var reasonsAgainst = map[string]reason.Code{"role": reason.NewRole, "judge": rea
 var kindsAgainst = []string{"role", "clean", "closed", "apart", "judge", "rival", "meta", "arm",
 	"sample"}
 
-// A wordRow is a row of the table.
 type wordRow struct {
 	kind       string
 	words      []string // that it can match
@@ -58,7 +57,6 @@ type wordRow struct {
 	expression func() *regexp.Regexp
 }
 
-// wordRows returns the table's rows.
 var wordRows = sync.OnceValue(func() (rows []*wordRow) {
 	for line := range strings.Lines(wordsTable) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -99,7 +97,6 @@ var wordsBegin = sync.OnceValue(func() (b struct{ whole, beginning map[string][]
 // maxBeginning is the length in bytes of the longest beginning of a word in the table.
 const maxBeginning = 6
 
-// isBeginning marks the beginning of a word.
 const isBeginning = "…"
 
 // maxScanned bounds how many bytes of a text are searched from the beginning, and as many from the

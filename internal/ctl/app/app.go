@@ -56,7 +56,6 @@ type App struct {
 	Now            time.Time
 }
 
-// A hinted is an error with a remedy.
 type hinted struct {
 	error
 	hint  string
@@ -80,7 +79,6 @@ func IsUsage(err error) bool {
 // ErrFindings reports that a check found problems, which were printed.
 var ErrFindings = errors.New("something was found")
 
-// errDeclined reports that a person said no.
 var errDeclined = errors.New("nothing was changed")
 
 // Run runs a command and returns the exit code.

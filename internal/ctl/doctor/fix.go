@@ -15,13 +15,11 @@ import (
 	"reprise/ledger"
 )
 
-// A fixing is the request of doctor --fix.
 type fixing struct {
 	wanted  bool
 	consent app.Consent
 }
 
-// A repair is something that can be fixed.
 type repair struct {
 	name, does string
 	do         func() ([]setup.Check, error)

@@ -25,7 +25,6 @@ type content struct {
 
 type fact struct{ Name, Value, About string }
 
-// A picture is a table with bars.
 type picture struct {
 	Title, About string
 	Key          []bar
@@ -74,7 +73,6 @@ func newContent(a *app.App, r view.Reporter, f history.Filter, s sums) content {
 	return c
 }
 
-// scale sets the widths of the bars.
 func scale(rows []barRow) {
 	most := 0.0
 	for _, r := range rows {

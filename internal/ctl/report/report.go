@@ -20,7 +20,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// reportFile is the default name of the page.
 const reportFile = "reprise-report.html"
 
 // Command returns `shimctl report`.
@@ -87,7 +86,6 @@ func write(a *app.App, file string, flags app.FilterFlags) error {
 	return nil
 }
 
-// Sums are the calls that the page is about.
 type sums struct {
 	managed []history.Slice // by day
 	bill    view.Bill

@@ -213,7 +213,6 @@ const rolePattern = `(?m)^\s*You are (?:an?|the) (?P<role>\pL[\pL\pN -]*?)(?:[.,
 
 var roleWords = regexp.MustCompile(rolePattern)
 
-// roleOf returns the role that a prompt names, "" if it names none.
 func roleOf(text string) string {
 	if found := roleWords.FindStringSubmatch(text); found != nil {
 		return found[1]

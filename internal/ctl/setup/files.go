@@ -100,7 +100,6 @@ func planChange(a *app.App, file, shims string, undo bool) (c Change, err error)
 	return c, nil
 }
 
-// withoutLine returns a text without setup's line, and that line.
 func withoutLine(text string) (kept, line string) {
 	for each := range strings.Lines(text) {
 		if strings.Contains(each, mark) {

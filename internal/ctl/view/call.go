@@ -133,7 +133,6 @@ func Cut(name string) string {
 	return name
 }
 
-// mostName limits the length of a name.
 const mostName = 100
 
 // Sentence writes words with a capital and a full stop.

@@ -67,7 +67,6 @@ func advise(cfg config.Config, d Case) view.AdviceReport {
 	return report
 }
 
-// dependsOnCall changes the advice of the reasons where it depends on the call.
 func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 	switch d.Reason {
 	case reason.NoEvidence:

@@ -83,7 +83,6 @@ func (s *statement) stress(format string, values ...any) {
 	s.main = append(s.main, s.all[len(s.all)-1])
 }
 
-// evidence returns the facts behind the decision on a call.
 func evidence(a *app.App, i ledger.Record, f whyFacts) statement {
 	s := statement{all: []string{}}
 	s.proof(i, f.chain.Task)

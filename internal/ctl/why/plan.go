@@ -98,7 +98,6 @@ func otherOutput(e shim.Explanation) (place, decision string) {
 	return place, fmt.Sprintf("%s: %s", rewrite.Passthrough, e.Other.Reason)
 }
 
-// sharedWords returns the identity of a session on all machines, "" if it is not shared.
 func sharedWords(s *ledger.Identity) string {
 	if s == nil {
 		return ""

@@ -173,7 +173,6 @@ func (w *Report) paragraph(decided string) string {
 
 func (w *Report) because() string { return fmt.Sprintf("Reason %s: %s.", w.Reason, w.Meaning) }
 
-// settingWords returns a sentence about the setting, "" if there is none.
 func (w *Report) settingWords() string {
 	switch {
 	case w.Setting == "":
@@ -257,7 +256,6 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Record) (*Repo
 	return w, nil
 }
 
-// made returns the case of a call in the ledger.
 func (f whyFacts) made(i ledger.Record) Case {
 	d := Case{Reason: cmp.Or(i.FellBack, i.Reason), Detail: i.Detail, Made: true, Rule: i.Rule,
 		Task: f.chain.Task, Chain: i.Chain, Bytes: f.session.BaseBytes, End: endOf(i),
@@ -304,7 +302,6 @@ func heldOut(l *ledger.Ledger, i ledger.Record, holdOut float64) (bool, error) {
 	return share < holdOut, err
 }
 
-// decided names the decision on a call.
 func decided(a *app.App, i ledger.Record, f whyFacts) string {
 	call := fmt.Sprintf("Call %d (%s in %s, %s)", i.ID, i.Tool, a.Tilde(i.Cwd),
 		a.WhenWords(i.Started.Time()))

@@ -462,7 +462,6 @@ func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 	return c
 }
 
-// inSettings reports whether a setting already names the file.
 func inSettings(settings []rewrite.Setting, path string) bool {
 	return slices.ContainsFunc(settings, func(s rewrite.Setting) bool {
 		return s.File && slices.Contains(s.Paths(), path)

@@ -131,7 +131,6 @@ func jsonResult(line []byte) lineSpan {
 	return last
 }
 
-// A lineSpan is a part of a line.
 type lineSpan struct{ from, to int }
 
 // user begins most lines of the longest streams: tool results. They contain nothing to learn,

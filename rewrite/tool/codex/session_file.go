@@ -10,7 +10,6 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// A rolloutLine is a line of some thread's rollout.
 type rolloutLine struct {
 	path string
 	data []byte

@@ -130,7 +130,6 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	}
 }
 
-// home returns the directory of settings and sessions.
 func home(env func(string) string) string {
 	return cmp.Or(env("FACTORY_HOME_OVERRIDE"), env("HOME")) + "/.factory"
 }
@@ -222,7 +221,6 @@ func (droid) Refused(stderr string, exit int) reason.Code {
 	return ""
 }
 
-// failures are other ones.
 var failures = base.WithStatus("", base.Failure{Begins: "Connection error.",
 	Why: reason.Unreachable})
 

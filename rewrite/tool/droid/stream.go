@@ -296,7 +296,6 @@ func (s *stream) printEnd(e *event) []byte {
 	return []byte(text(e.FinalText) + "\n")
 }
 
-// result returns json's line.
 func result(failed bool, duration string, turns int64, result []byte, id, usage string) []byte {
 	subtype := "success"
 	if failed {

@@ -26,7 +26,6 @@ type storedSession struct {
 	messages []storedMessage
 }
 
-// A storedMessage is a message as it is stored.
 type storedMessage struct {
 	id, kind string
 	fields   map[string]json.RawMessage

@@ -256,7 +256,6 @@ func (gemini) IsOrphanFile(_ string, data []byte) bool {
 	return lines > 0
 }
 
-// A message is a message in a session's file.
 type message struct {
 	Type    string
 	Content []struct{ Text string }

@@ -225,7 +225,6 @@ var failures = base.Failures{
 	{Begins: "Gateway Timeout", Why: reason.ServiceFailed},
 }
 
-// A sessionRow is the result of the query session.
 type sessionRow struct {
 	version, model string
 	usage          rewrite.Usage // of the whole session

@@ -120,7 +120,6 @@ func (q qwen) Parse(in rewrite.Input) rewrite.CommandLine {
 	return call
 }
 
-// settingsHome returns the directory of qwen's settings.
 func settingsHome(env func(string) string) string {
 	return cmp.Or(env("QWEN_HOME"), env("HOME")+"/.qwen")
 }
