@@ -264,10 +264,7 @@ func settings(path, text string) []rewrite.Setting {
 	if len(renamed) == 0 {
 		return settings
 	}
-	plain, err := json.Marshal(renamed)
-	if err != nil {
-		return append(settings, rewrite.Setting{Name: path, Value: text})
-	}
+	plain, _ := json.Marshal(renamed) // it came from JSON
 	return append(settings, rewrite.JSONSettings(path, string(plain))...)
 }
 
