@@ -64,8 +64,7 @@ func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing
 }
 
 var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT",
-	"CACHED", "WRITTEN", "OUTPUT", "COST",
-	"SESSION", "RULE", "DIRECTORY", "TASK", "ROLE"}
+	"CACHED", "WRITTEN", "OUTPUT", "COST", "SESSION", "RULE", "DIRECTORY", "TASK", "ROLE"}
 
 func callTable(a *app.App, r view.Reporter, calls []ledger.Record) *view.Table {
 	t := view.NewTable(callColumns...).

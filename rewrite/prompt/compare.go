@@ -435,9 +435,8 @@ func (p *Prompt) answersCue(b *block, before Digest, lines int) bool {
 
 // emptySlots are texts that callers write where a place has nothing yet.
 var emptySlots = []string{"(none)", "(none yet)", "none", "None", "None.", "none yet", "None yet.",
-	"N/A", "n/a", "-", "(empty)", "empty", "(no feedback yet)",
-	"No feedback yet.", "(nothing yet)", "nothing yet", "[]", "(keine)", "keine", "(aucun)",
-	"(ninguno)"}
+	"N/A", "n/a", "-", "(empty)", "empty", "(no feedback yet)", "No feedback yet.", "(nothing yet)",
+	"nothing yet", "[]", "(keine)", "keine", "(aucun)", "(ninguno)"}
 
 // fills reports whether a block has a text in the place of a block that was called empty, alone
 // or below the same line or behind the same name. It returns the lines that are new.

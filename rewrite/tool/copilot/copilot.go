@@ -45,8 +45,7 @@ var descriptor = rewrite.Descriptor{
 	Unattended: []string{"copilot", "--allow-all", "-p"},
 	Subcommands: []string{
 		"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions",
-		"memories", "plugin", "mcp",
-		"skill", "instruction", "lsp", "sandbox", "completion",
+		"memories", "plugin", "mcp", "skill", "instruction", "lsp", "sandbox", "completion",
 	},
 	Alone:    []string{"--help", "-h", "--version", "-v"},
 	Nested:   []string{"COPILOT_CLI"}, // set for the commands of the shell tool

@@ -62,8 +62,7 @@ var descriptor = rewrite.Descriptor{
 		Neutral: []string{
 			"GEMINI_MODEL", // already counted as the call's model
 			"GEMINI_CLI_HOME", "GEMINI_TELEMETRY_*", "GEMINI_CLI_NO_RELAUNCH", "GEMINI_CLI_IDE_*",
-			"GEMINI_CLI_SURFACE",
-			"GEMINI_DEBUG_LOG_FILE", "GOOGLE_CLOUD_SHELL",
+			"GEMINI_CLI_SURFACE", "GEMINI_DEBUG_LOG_FILE", "GOOGLE_CLOUD_SHELL",
 		},
 	},
 }

@@ -56,8 +56,7 @@ var descriptor = rewrite.Descriptor{
 		Neutral: []string{
 			"OPENAI_MODEL", "QWEN_MODEL", // already counted as the call's model
 			"QWEN_HOME", "QWEN_RUNTIME_DIR", "QWEN_TELEMETRY_*", "QWEN_DEBUG_LOG_FILE",
-			"QWEN_CODE_IDE_*",
-			"QWEN_CODE_SUPPRESS_YOLO_WARNING", "QWEN_CODE_PROFILE_*",
+			"QWEN_CODE_IDE_*", "QWEN_CODE_SUPPRESS_YOLO_WARNING", "QWEN_CODE_PROFILE_*",
 		},
 	},
 }
