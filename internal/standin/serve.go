@@ -39,11 +39,11 @@ var dialects = []*dialect{
 		responsesAnswer},
 	{Gemini, ":generateContent", "contents", geminiHead, geminiTurn, geminiAnswer},
 	{Gemini, ":streamGenerateContent", "contents", geminiHead, geminiTurn, geminiAnswer},
-	{OpenAIChat, "/openai/v1/chat/completions", "messages", []string{"tools"}, chatTurn, chatAnswer},
-	{Chat, "/v1/chat/completions", "messages", []string{"tools"}, chatTurn, chatAnswer},
+	{OpenAIChat, "/openai/v1/chat/completions", "messages", toolsFirst, chatTurn, chatAnswer},
+	{Chat, "/v1/chat/completions", "messages", toolsFirst, chatTurn, chatAnswer},
 }
 
-var geminiHead = []string{"systemInstruction", "tools"}
+var geminiHead, toolsFirst = []string{"systemInstruction", "tools"}, []string{"tools"}
 
 // findDialect returns the API of a request to a model, nil for any other request.
 func findDialect(r *http.Request) *dialect {
@@ -73,7 +73,11 @@ type exchange struct {
 
 // ServeHTTP records the request, then answers it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	raw, err := read(r)
+	raw, err := io.ReadAll(r.Body)
+	encoding := r.Header.Get("Content-Encoding")
+	if err == nil && encoding != "" && encoding != "identity" { // none of the CLIs compresses
+		err = errors.New("content-encoding " + encoding + " is not understood")
+	}
 	if err != nil {
 		writeJSON(w, http.StatusUnsupportedMediaType, notUnderstood(err.Error()))
 		return
@@ -119,14 +123,6 @@ func model(path string, body object) string {
 		return name
 	}
 	return asString(body["model"])
-}
-
-// read returns the body. None of the CLIs compresses it, so a compressed body is an error.
-func read(r *http.Request) ([]byte, error) {
-	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return nil, errors.New("content-encoding " + encoding + " is not understood")
-	}
-	return io.ReadAll(r.Body)
 }
 
 func (s *Server) reply(r Request) Reply {

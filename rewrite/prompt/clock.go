@@ -59,10 +59,12 @@ func stripClock(line string) string {
 			return line
 		}
 	}
-	if !stamp.isWhole() {
-		return line
+	// A time without the date can be a parameter ("Now: 22:00"), and a lone number belongs to a
+	// date only beside a month or a weekday.
+	if stamp.now && stamp.clock && (stamp.number && stamp.name || !stamp.number && stamp.date) {
+		return "\x00clock " + strings.Join(kept, " ")
 	}
-	return "\x00clock " + strings.Join(kept, " ")
+	return line
 }
 
 type timeStamp struct {
@@ -87,15 +89,6 @@ func (t *timeStamp) add(word string) bool {
 		return false
 	}
 	return true
-}
-
-// isWhole reports whether a line tells the time of writing. A time without the date can be a
-// parameter ("Now: 22:00"), and a lone number belongs to a date only beside a month or a weekday.
-func (t *timeStamp) isWhole() bool {
-	if t.number {
-		return t.now && t.clock && t.name
-	}
-	return t.now && t.clock && t.date
 }
 
 // words yields the lower-case words of a line. A time or a date is one word.

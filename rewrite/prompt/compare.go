@@ -197,7 +197,9 @@ func (p *Prompt) revises(sent Sent, c *Continuity) bool {
 	if !m.whole || !p.sameOpening(root, m) && (c.BeginsAlike || !p.ledIn(m.Has)) {
 		return false
 	}
-	c.Evidence.sinceRoot(m)
+	for _, i := range p.newLines(m) { // the words that count are looked for there
+		c.Evidence.since = append(c.Evidence.since, &p.lines[i])
+	}
 	return true
 }
 

@@ -269,13 +269,6 @@ var laterAttempt = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:attempt|retry|try) (?:[2-9]|[1-9]\d)\b`)
 })
 
-// sinceRoot has the words that count looked for in all that is new since the first prompt.
-func (e *Evidence) sinceRoot(m matched) {
-	for _, i := range e.prompt.newLines(m) {
-		e.since = append(e.since, &e.prompt.lines[i])
-	}
-}
-
 // Against returns the objections to a resume. quoted reports whether a line is another's answer:
 // it is not the caller who speaks there.
 func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {

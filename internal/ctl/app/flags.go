@@ -75,26 +75,6 @@ func AtMostOne(kind string) cobra.PositionalArgs {
 	}
 }
 
-// FirstChanged returns the first of the flags that is given, "" for none.
-func FirstChanged(c *cobra.Command, flags ...string) string {
-	for _, flag := range flags {
-		if c.Flags().Changed(flag) {
-			return flag
-		}
-	}
-	return ""
-}
-
-// OneArgument is for commands that take exactly one argument, named by the parameter.
-func OneArgument(what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return Usage(fmt.Sprintf("%s takes %s", c.CommandPath(), what), "usage: "+c.UseLine())
-		}
-		return nil
-	}
-}
-
 // A Consent is a permission to write. With JSON nobody is asked.
 type Consent struct{ Dry, Yes, JSON bool }
 

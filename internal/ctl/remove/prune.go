@@ -48,10 +48,11 @@ keep_within, and keeps sessions that copies continued as long as others.
 With CHAIN, a name such as c12, a task with all its chains, or the start of a session's ID: removes the files of its
 sessions, and all traces of it in the ledger, the log and a store that machines share. The old content is overwritten.`,
 		Args: func(c *cobra.Command, args []string) error {
-			if kept := app.FirstChanged(c, "keep-within", "keep-last", "keep-history",
-				"superseded"); kept != "" && len(args) == 1 {
-				return app.Usage("--"+kept+" applies to all chains: it does not go with one "+
-					"chain", "usage: "+c.UseLine())
+			for kept := range strings.FieldsSeq("keep-within keep-last keep-history superseded") {
+				if len(args) == 1 && c.Flags().Changed(kept) {
+					return app.Usage("--"+kept+" applies to all chains: it does not go with one "+
+						"chain", "usage: "+c.UseLine())
+				}
 			}
 			return app.AtMostOne("chain")(c, args)
 		},

@@ -74,8 +74,10 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 			report.Advice = "Name the task, or leave strict = true out of the rule"
 		}
 	case reason.Disabled:
-		if tool := disabledTool(cfg); tool != "" {
-			report.Set("tool." + tool + ".enabled = true")
+		for _, tool := range rewrite.Names {
+			if cfg.Enabled && !cfg.Tools[tool].Enabled {
+				report.Set("tool." + tool + ".enabled = true")
+			}
 		}
 	case reason.Never:
 		if d.Rule != "" && !slices.ContainsFunc(cfg.Rules,
@@ -98,16 +100,6 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 				next, view.MeaningOf(next))
 		}
 	}
-}
-
-// disabledTool returns the tool that is switched off alone, "" if all are.
-func disabledTool(cfg config.Config) (disabled string) {
-	for _, tool := range rewrite.Names {
-		if cfg.Enabled && !cfg.Tools[tool].Enabled {
-			disabled = tool
-		}
-	}
-	return disabled
 }
 
 // nextFresh returns why a call that continues the first one of its job is fresh, "" if it is not.

@@ -47,7 +47,12 @@ func (b Base) Options(help string) rewrite.Probe {
 
 // Refused ignores limits, logins, network errors and anything unknown: they do not concern the
 // session.
-func (b Base) Refused(stderr string, exit int) reason.Code { return b.Refusals.After(stderr, exit) }
+func (b Base) Refused(stderr string, exit int) reason.Code {
+	if exit == 0 {
+		return ""
+	}
+	return b.Refusals.In(stderr)
+}
 
 // Home returns the function that finds a tool's directory: the value of a variable, or else a name
 // in the home directory.

@@ -57,15 +57,6 @@ type Refusals []struct {
 // anything unknown do not concern the session.
 func (r Refusals) In(message string) reason.Code { return r.Find(message, strings.Contains) }
 
-// After returns why the stderr of a run refuses a session, "" if it does not. A run with exit code
-// 0 has refused nothing.
-func (r Refusals) After(stderr string, exit int) reason.Code {
-	if exit == 0 {
-		return ""
-	}
-	return r.In(stderr)
-}
-
 // Find is In with another way to look for a text.
 func (r Refusals) Find(message string, matches func(message, text string) bool) reason.Code {
 	for _, known := range r {

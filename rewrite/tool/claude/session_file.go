@@ -72,7 +72,8 @@ func (s *stream) File(_ string, line []byte) {
 		s.State.Malformed = s.State.Malformed || !e.Whole
 		s.learnMessage(&e.ClaudeEvent)
 		s.addUsage(&e.ClaudeEvent)
-		s.newest, s.schema = e, cmp.Or(e.structured(), s.schema)
+		_, structured, _ := e.parts()
+		s.newest, s.schema = e, cmp.Or(structured, s.schema)
 		if s.State.Malformed { // json's result can have been read before
 			s.State.Failed, s.State.TurnLimit = true, false
 		}
@@ -86,7 +87,7 @@ func (s *stream) settle() {
 	if s.Call.Format != rewrite.Text || s.newest == nil {
 		return
 	}
-	text, usesTool := s.newest.text()
+	text, _, usesTool := s.newest.parts()
 	turns := base.Own[details](s.Call).maxTurns
 	limit := "Error: Reached max turns (" + turns + ")"
 	seen := &s.State
@@ -114,26 +115,21 @@ func (s *stream) settle() {
 	}
 }
 
-// text returns the last text of a message, and whether the message asks for a tool.
-func (e *fileEntry) text() (text string, usesTool bool) {
+// parts returns the last text of a message, the answer that it gives to the tool for the caller's
+// JSON schema, and whether it asks for a tool.
+func (e *fileEntry) parts() (text, structured string, usesTool bool) {
 	for _, part := range e.Message.Content {
-		if part.Type == "text" {
+		switch part.Type {
+		case "text":
 			text = part.Text
-		}
-		usesTool = usesTool || part.Type == "tool_use"
-	}
-	return text, usesTool
-}
-
-// structured returns the answer that a message gives to the tool for the caller's JSON schema, ""
-// if it gives none.
-func (e *fileEntry) structured() (answer string) {
-	for _, part := range e.Message.Content {
-		if part.Type == "tool_use" && part.Name == "StructuredOutput" {
-			answer = string(part.Input)
+		case "tool_use":
+			usesTool = true
+			if part.Name == "StructuredOutput" {
+				structured = string(part.Input)
+			}
 		}
 	}
-	return answer
+	return text, structured, usesTool
 }
 
 // shows reports whether stdout has shown a text. A terminal has its own line ends. For an empty

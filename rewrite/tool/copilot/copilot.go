@@ -317,18 +317,14 @@ func (copilot) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	}
 	c = base.Add(&plan, c, added...)
 	if plan.Resume != "" {
-		resume(&plan, c)
+		if !plan.Whole {
+			// A delta ends as the prompt ends: the model is sent neither's white space there, so
+			// the two differ in length by the omission.
+			plan.Prompt = trimEnd(plan.Prompt) + plan.Asked[len(trimEnd(plan.Asked)):]
+		}
+		base.PlacePrompt(&plan, c, "--prompt")
 	}
 	return plan
-}
-
-// resume ends a delta as the prompt ends: the model is sent neither's white space there, so the two
-// differ in length by the omission.
-func resume(p *rewrite.Plan, c rewrite.CommandLine) {
-	if !p.Whole {
-		p.Prompt = trimEnd(p.Prompt) + p.Asked[len(trimEnd(p.Asked)):]
-	}
-	base.PlacePrompt(p, c, "--prompt")
 }
 
 // refusals lists copilot's messages if it does not continue a session: on stderr if it cannot
