@@ -6,7 +6,6 @@
 package tested
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"regexp"
@@ -52,14 +51,6 @@ type Result struct {
 	PassedThrough string `json:"passed_through,omitempty"`
 	Fresh         string `json:"fresh,omitempty"`
 	Resumes       string `json:"resume,omitempty"`
-}
-
-// Clean reports whether all of the suite's core held.
-func (r Result) Clean() bool { return r == Result{Version: r.Version} }
-
-// Cells returns the row as the documents show it.
-func (r Result) Cells() (passedThrough, fresh, resumes string) {
-	return cmp.Or(r.PassedThrough, "ok"), cmp.Or(r.Fresh, "ok"), cmp.Or(r.Resumes, "yes")
 }
 
 //go:embed tested.json

@@ -38,12 +38,12 @@ func checkVersion(a *app.App, name, said, path string) []setup.Check {
 	at := slices.IndexFunc(rows, func(r tested.Result) bool { return r.Version == version })
 	finds := Untested(name, version, path, a.Now)
 	switch {
-	case at >= 0 && rows[at].Clean():
+	case at >= 0 && rows[at] == tested.Result{Version: version}:
 		return []setup.Check{setup.OK(check, version+" was tried with the shim")}
 	case at >= 0:
-		passedThrough, fresh, resumes := rows[at].Cells()
 		finds = fmt.Sprintf("%s was tried with the shim: passed through %s; fresh %s; resume %s",
-			version, passedThrough, fresh, resumes)
+			version, cmp.Or(rows[at].PassedThrough, "ok"), cmp.Or(rows[at].Fresh, "ok"),
+			cmp.Or(rows[at].Resumes, "yes"))
 	case tested.Compare(version, oldest) < 0:
 		finds = fmt.Sprintf("%s was not tried, only %s to %s: its output might be rendered "+
 			"differently", version, oldest, newest)

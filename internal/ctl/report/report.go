@@ -6,16 +6,23 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
+	"maps"
+	"slices"
+	"strings"
+	"time"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/textfile"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/ledger/history"
+	"reprise/rewrite/reason"
 
 	"github.com/spf13/cobra"
 )
@@ -125,4 +132,177 @@ func read(l *ledger.Ledger, f history.Filter, r view.Reporter) (s sums, err erro
 		s.calls, err = history.LatestCalls(l, history.Query{Filter: f, Limit: mostCalls})
 	}
 	return s, err
+}
+
+// A content is the page's text and pictures.
+type content struct {
+	Subtitle, Headline, Footer string
+	Facts                      []fact
+	Pictures                   []picture
+}
+
+type fact struct{ Name, Value, About string }
+
+type picture struct {
+	Title, About string
+	Key          []bar
+	Rows         []barRow
+}
+
+type barRow struct {
+	Name, Text string
+	Bars       []bar
+}
+
+// A bar is a part of the longest bar of the picture, in percent.
+type bar struct {
+	Name, Class string
+	Width       float64
+	amount      float64
+}
+
+func newContent(a *app.App, r view.Reporter, f history.Filter, s sums) content {
+	c := content{Footer: fmt.Sprintf("Made by %s at %s. Days are in UTC.", app.Version(),
+		a.Now.UTC().Format(view.MinuteFormat)),
+		Subtitle: app.CallsSince(f.Since)}
+	if len(s.managed) == 0 {
+		c.Headline = "No managed call has been made."
+		return c
+	}
+	c.Headline = view.Sentence(s.saved.Headline())
+	c.Facts = []fact{
+		{"managed calls", view.Thousands(s.bill.Managed()),
+			fmt.Sprintf("%s resumed, %s fresh", view.Thousands(s.bill.Resumed),
+				view.Thousands(s.bill.Fresh))},
+		{"cost", s.bill.Total.Human(), strings.Join(s.bill.Sources(), ", ")},
+		{"saved cost", view.Amount("nano_usd", s.saved.Cost.Saved), s.saved.Words()},
+		{"saved tokens", view.Amount("tokens", s.saved.Tokens.Saved),
+			"weighted by price; " + s.saved.Words()},
+		{"from the cache", view.Amount("share", view.Rate(s.bill.Cached, s.bill.Prompt())),
+			"of the tokens that models read"},
+	}
+	c.Pictures = []picture{days(s), classes(s.managed)}
+	if len(s.calls) > 1 {
+		c.Pictures = slices.Insert(c.Pictures, 1, chain(a, r, s))
+	}
+	for _, p := range c.Pictures {
+		scale(p.Rows)
+	}
+	return c
+}
+
+func scale(rows []barRow) {
+	most := 0.0
+	for _, r := range rows {
+		for _, b := range r.Bars {
+			most = max(most, b.amount)
+		}
+	}
+	for _, r := range rows {
+		for i := range r.Bars {
+			if most > 0 {
+				r.Bars[i].Width = 100 * max(0, r.Bars[i].amount) / most
+			}
+		}
+	}
+}
+
+// mostDays is the number of days that get a row each. More are drawn as weeks, or several weeks.
+const mostDays = 31
+
+const dayLength = decide.Millis(24 * 60 * 60 * 1000)
+
+// days draws the price of each day, with and without resuming. Without any price it draws weighted
+// tokens.
+func days(s sums) picture {
+	figure, title := saving.Cost, "Price by day"
+	if !s.bill.Total.Known {
+		figure, title = saving.Tokens, "Weighted tokens by day"
+	}
+	first := s.managed[0].Day
+	width := dayLength
+	for (s.managed[len(s.managed)-1].Day-first)/width >= mostDays {
+		width = max(7*dayLength, width+7*dayLength) / (7 * dayLength) * (7 * dayLength)
+	}
+	p := picture{Title: title,
+		About: "The whole estimate is distributed over the days: a single day is no measurement.",
+		Key: []bar{{Name: "estimate without resuming", Class: "without", Width: 100},
+			{Name: "with resuming", Class: "with", Width: 100}}}
+	share := s.saved.Share(figure)
+	with, without := map[decide.Millis]float64{}, map[decide.Millis]float64{}
+	for _, slice := range s.managed {
+		at := first + (slice.Day-first)/width*width
+		used := s.saved.Used(figure, slice)
+		with[at] += used
+		without[at] += used + share(slice)
+	}
+	for _, at := range slices.Sorted(maps.Keys(with)) {
+		name := at.Time().Format(time.DateOnly)
+		if width > dayLength {
+			name = "from " + name
+		}
+		p.Rows = append(p.Rows, barRow{Name: name,
+			Text: view.Amount(figure.Unit, view.Number(with[at])) + " instead of " +
+				view.Amount(figure.Unit, view.Number(max(0, without[at]))),
+			Bars: []bar{{Class: "without", amount: without[at]},
+				{Class: "with", amount: with[at]}}})
+	}
+	return p
+}
+
+// modes is the key of pictures of calls.
+var modes = []bar{{Name: "fresh", Class: "fresh", Width: 100},
+	{Name: "resumed", Class: "resume", Width: 100}}
+
+// chain draws the calls of the chain, the earliest first.
+func chain(a *app.App, r view.Reporter, s sums) picture {
+	p := picture{Title: "A chain, call by call",
+		About: view.Printable(fmt.Sprintf("Chain c%d, %s, %s in %s.", s.chain.ID,
+			view.ChainName(s.chain.Task, s.chain.Role, s.chain.Cwd, s.chain.Created), s.chain.Tool,
+			a.Tilde(s.chain.Cwd))),
+		Key: modes}
+	for _, i := range slices.Backward(s.calls) {
+		b := bar{Class: "fresh"}
+		if i.Mode.Continues() {
+			b.Class = "resume"
+		}
+		cost := view.CallCost(r.Prices, i)
+		text := cost.Human()
+		if b.amount = float64(cost.Nano); !cost.Known && i.Input.Valid {
+			tokens := i.Input.Int64 + i.CacheRead.Int64 + i.CacheWrite.Int64 + i.Output.Int64
+			text = view.ShortNumber(tokens) + " tokens"
+		}
+		p.Rows = append(p.Rows, barRow{Name: fmt.Sprintf("%d %s", i.ID, view.Decision(i)),
+			Text: text, Bars: []bar{b}})
+	}
+	return p
+}
+
+// classes draws the number of calls by the class of the reason.
+func classes(managed []history.Slice) picture {
+	type kind struct {
+		class   reason.Class
+		resumed bool
+	}
+	count, all := map[kind]int64{}, int64(0)
+	for _, s := range managed {
+		count[kind{cmp.Or(s.FellBack, s.Reason).Class(), s.Mode.Continues()}] += s.Calls
+		all += s.Calls
+	}
+	p := picture{Title: "Where the calls went",
+		About: "By class of reason; shimctl why names the reason of a call.", Key: modes}
+	kinds := slices.SortedFunc(maps.Keys(count), func(a, b kind) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a.class, b.class))
+	})
+	for _, k := range kinds {
+		words, class := "fresh: ", "fresh"
+		if k.resumed {
+			words, class = "resumed: ", "resume"
+		}
+		p.Rows = append(p.Rows, barRow{Name: words + k.class.Words(),
+			Bars: []bar{{Class: class, amount: float64(count[k])}},
+			Text: fmt.Sprintf("%s, %s", view.Count(count[k], "call"),
+				view.Amount("share", view.Rate(count[k], all)))})
+	}
+	return p
 }
