@@ -216,7 +216,12 @@ func (l *Ledger) create() error {
 			return ErrForeign
 		}
 		var last int64
-		_ = tx.QueryRow("SELECT max(seq) FROM sqlite_sequence").Scan(&last) // none before version 19
+		for _, numbers := range []string{"seq) FROM sqlite_sequence", "id) FROM chains",
+			"id) FROM sessions", "id) FROM calls"} { // it might have no such table
+			var highest int64
+			_ = tx.QueryRow("SELECT max(" + numbers).Scan(&highest)
+			last = max(last, highest)
+		}
 		for _, name := range older {
 			if _, err := tx.Exec("DROP TABLE " + name); err != nil {
 				return err

@@ -103,6 +103,24 @@ func TestOlderIsSetAside(t *testing.T) {
 	}
 }
 
+// An older version's numbers are not given again, however it kept them.
+func TestOlderNumbersAreNotGivenAgain(t *testing.T) {
+	l, path := newLedger(t)
+	if _, err := l.db.Exec(`DROP TABLE calls; DELETE FROM sqlite_sequence;
+		CREATE TABLE calls (id INTEGER PRIMARY KEY); INSERT INTO calls VALUES (41);
+		PRAGMA user_version = 1`); err != nil {
+		t.Fatal(err)
+	}
+	anew, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer anew.Close()
+	if _, ticket := begin(t, anew, fmt.Sprintf(base, 1), 1000); ticket.ID != 42 {
+		t.Errorf("call %d", ticket.ID)
+	}
+}
+
 // A call that runs while its ledger is set aside ends nowhere: not as a call of the new ledger.
 func TestACallRunsWhileTheLedgerIsSetAside(t *testing.T) {
 	l, path := newLedger(t)

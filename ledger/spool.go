@@ -54,7 +54,7 @@ func (s spool) exists() bool {
 // spoolTemp is the suffix of a file that is being written, which takes far less than spoolWrite.
 const (
 	spoolTemp  = ".tmp"
-	spoolWrite = time.Minute
+	spoolWrite = time.Hour
 )
 
 // list returns the files of pending outcomes, in the order of the runs' ends. It removes unfinished
