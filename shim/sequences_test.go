@@ -185,7 +185,9 @@ func (s sequence) files(t *testing.T, l *ledger.Ledger,
 		return func(*ledger.Ticket, *ledger.Outcome) {}
 	}
 	d := guarded(t, l, s.dir, "/home")
-	gitrepo.Script(t, s.dir, call.Before)
+	if call.Before != "" {
+		gitrepo.Script(t, s.dir, call.Before)
+	}
 	if err := os.MkdirAll(r.Cwd, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -198,9 +200,11 @@ func (s sequence) files(t *testing.T, l *ledger.Ledger,
 	}
 	return func(ticket *ledger.Ticket, o *ledger.Outcome) {
 		t.Helper()
-		time.Sleep(10 * time.Millisecond) // a file gets the time of the kernel's last tick
-		gitrepo.Script(t, r.Cwd, call.Does)
-		time.Sleep(10 * time.Millisecond)
+		if call.Does != "" {
+			time.Sleep(10 * time.Millisecond) // a file gets the time of the kernel's last tick
+			gitrepo.Script(t, r.Cwd, call.Does)
+			time.Sleep(10 * time.Millisecond)
+		}
 		d.ticket, o.Now, o.Revision = ticket, decide.MillisOf(time.Now()), d.revision()
 		o.Left = (&ran{decided: d}).leftFiles(o, call.Touched)
 	}

@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-// Env is an environment in which git reads nothing of the user's.
+// Env is an environment in which git reads nothing of the user's, and tidies nothing up.
 func Env() []string {
-	return append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	return append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false")
 }
 
 // Run runs git in a directory, with nothing of the user's configuration.
