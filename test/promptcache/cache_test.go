@@ -126,22 +126,6 @@ func TestCacheComparesWhatWasSent(t *testing.T) {
 	}
 }
 
-// A string is not the list with the same text.
-func TestCacheTellsStringsApart(t *testing.T) {
-	long := text("long ", 2000)
-	first, next := userMessage(textBlock(long, mark(""))),
-		userMessage(textBlock(`"next"`, mark("")))
-	s := start(t, promptcache.Options{})
-	used(t, s, "claude-sonnet-5", `"s"`, first)
-	if u := used(t, s, "claude-sonnet-5", `"s"`, first, next); u.Cached < 2000 {
-		t.Errorf("the list: %+v", u)
-	}
-	if u := used(t, s, "claude-sonnet-5", `"s"`, `{"role":"user","content":`+long+`}`,
-		next); u.Cached != 0 {
-		t.Errorf("a string: %+v", u)
-	}
-}
-
 func TestCacheNeedsABreakpoint(t *testing.T) {
 	s := start(t, promptcache.Options{})
 	plain := userMessage(textBlock(text("long ", 2000), ""))
