@@ -1,15 +1,11 @@
 package main
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,7 +50,6 @@ func TestMain(m *testing.M) {
 	commands[binary.Npx] = func() { os.Exit(shim.Main(shim.OSEnv())) }
 	commands["reprise-store"] = storeHelper
 	commands["fleet"] = callElsewhere
-	commands["collector"] = collector
 	commands["sdk"] = caller
 	commands["fakesdk"] = converser
 	commands["model"] = model
@@ -124,40 +119,6 @@ func older() {
 // directory.
 func project(dir string) string {
 	return regexp.MustCompile("[^A-Za-z0-9]").ReplaceAllString(dir, "-")
-}
-
-// collector stands in for an OpenTelemetry collector for one request: it writes the address and the
-// request into two files, and answers with a third.
-func collector() {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		log.Fatal(err)
-	}
-	answer, err := os.ReadFile(os.Args[3])
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := os.WriteFile(os.Args[1]+".new", []byte("http://"+l.Addr().String()),
-		0o600); err != nil {
-		log.Fatal(err)
-	}
-	if err := os.Rename(os.Args[1]+".new", os.Args[1]); err != nil {
-		log.Fatal(err)
-	}
-	done := make(chan error)
-	server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		text := r.Method + " " + r.URL.Path + "\nauthorization: " + r.Header.Get("Authorization") +
-			"\n" + string(body)
-		err = errors.Join(err, os.WriteFile(os.Args[2], []byte(text), 0o600))
-		w.Header().Set("Content-Type", "application/json")
-		_, errWrite := w.Write(answer)
-		go func() { done <- errors.Join(err, errWrite) }()
-	})}
-	go server.Serve(l)
-	if err := errors.Join(<-done, server.Shutdown(context.Background())); err != nil {
-		log.Fatal(err)
-	}
 }
 
 func TestScripts(t *testing.T) {
