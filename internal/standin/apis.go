@@ -1,0 +1,318 @@
+package standin
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// anthropicTurn reads a message. Tool results are blocks of a user message, and can be beside
+// texts.
+func anthropicTurn(m object) turn {
+	t := turn{role: asString(m["role"]), texts: contentTexts(m["content"])}
+	for _, block := range asList(m["content"]) {
+		if b := asObject(block); b["type"] == "tool_result" {
+			t.tool = true
+			t.results = append(t.results, contentTexts(b["content"])...)
+		}
+	}
+	return t
+}
+
+func anthropicAnswer(x *exchange) {
+	message := object{
+		"id": x.id("msg"), "type": "message", "role": "assistant", "model": x.body["model"],
+		"content": []any{}, "stop_reason": nil, "stop_sequence": nil,
+		"usage": anthropicUsage(x.usage),
+	}
+	stop := "end_turn"
+	if x.reply.Command != "" {
+		stop = "tool_use"
+	}
+	if x.body["stream"] != true {
+		message["content"], message["stop_reason"] = anthropicContent(x), stop
+		writeJSON(x.w, http.StatusOK, message)
+		return
+	}
+	x.event("message_start", object{"type": "message_start", "message": message})
+	anthropicStream(x)
+	x.event("message_delta", object{
+		"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil},
+		"usage": anthropicUsage(x.usage),
+	})
+	x.event("message_stop", object{"type": "message_stop"})
+}
+
+func anthropicStream(x *exchange) {
+	if x.reply.Command == "" {
+		anthropicBlock(x, 0, object{"type": "text", "text": ""}, func(delta func(object)) {
+			x.say(func(piece string) { delta(object{"type": "text_delta", "text": piece}) })
+		})
+		return
+	}
+	anthropicBlock(x, 0, object{"type": "text", "text": ""}, func(delta func(object)) {
+		delta(object{"type": "text_delta", "text": beforeTool})
+	})
+	call := anthropicCall(x)
+	input := string(encode(call["input"]))
+	call["input"] = object{}
+	anthropicBlock(x, 1, call, func(delta func(object)) {
+		delta(object{"type": "input_json_delta", "partial_json": input})
+	})
+}
+
+// anthropicBlock sends one block. fill sends the deltas.
+func anthropicBlock(x *exchange, index int, start object, fill func(delta func(object))) {
+	x.event("content_block_start", object{"type": "content_block_start", "index": index,
+		"content_block": start})
+	fill(func(delta object) {
+		x.event("content_block_delta", object{"type": "content_block_delta", "index": index,
+			"delta": delta})
+	})
+	x.event("content_block_stop", object{"type": "content_block_stop", "index": index})
+}
+
+func anthropicContent(x *exchange) []any {
+	if x.reply.Command == "" {
+		return []any{object{"type": "text", "text": x.text()}}
+	}
+	return []any{object{"type": "text", "text": beforeTool}, anthropicCall(x)}
+}
+
+// anthropicCall calls the shell tool that the request offers: droid's has more arguments than
+// claude's.
+func anthropicCall(x *exchange) object {
+	name, input := "Bash", object{"command": x.reply.Command, "description": "Run it"}
+	for _, tool := range asList(x.body["tools"]) {
+		if asObject(tool)["name"] == "Execute" {
+			name = "Execute"
+			input = object{"command": x.reply.Command, "summary": "Run the given command",
+				"riskLevel": "low", "riskLevelReason": "A test."}
+		}
+	}
+	return object{"type": "tool_use", "id": x.id("toolu"), "name": name, "input": input}
+}
+
+// anthropicUsage returns the usage; the three kinds of input are disjoint.
+func anthropicUsage(u Tokens) object {
+	return object{
+		"input_tokens":                u.Input - u.Cached - u.Written,
+		"cache_read_input_tokens":     u.Cached,
+		"cache_creation_input_tokens": u.Written,
+		"cache_creation": object{
+			"ephemeral_5m_input_tokens": u.Written - u.ForHour,
+			"ephemeral_1h_input_tokens": u.ForHour,
+		},
+		"output_tokens": u.Output,
+	}
+}
+
+func chatTurn(m object) turn {
+	if m["role"] == "tool" {
+		return turn{role: "tool", results: contentTexts(m["content"]), tool: true}
+	}
+	return turn{role: asString(m["role"]), texts: contentTexts(m["content"])}
+}
+
+func chatAnswer(x *exchange) {
+	stop := "stop"
+	if x.reply.Command != "" {
+		stop = "tool_calls"
+	}
+	if x.body["stream"] != true {
+		writeJSON(x.w, http.StatusOK, chatChunk(x, "chat.completion", object{
+			"message": chatMessage(x, x.text), "finish_reason": stop,
+		}))
+		return
+	}
+	delta := func(delta object, stop any) {
+		x.event("", chatChunk(x, "chat.completion.chunk",
+			object{"delta": delta, "finish_reason": stop}))
+	}
+	if x.reply.Command != "" {
+		delta(chatMessage(x, nil), nil)
+	} else {
+		x.say(func(piece string) { delta(object{"role": "assistant", "content": piece}, nil) })
+	}
+	delta(object{"content": ""}, stop)
+	fmt.Fprint(x.w, "data: [DONE]\n\n")
+}
+
+// chatChunk returns a chunk of a stream, or a whole answer. The last chunk contains the usage, as
+// Mistral's does.
+func chatChunk(x *exchange, kind string, choice object) object {
+	choice["index"] = 0
+	chunk := object{
+		"id": x.id("chat"), "object": kind, "created": time.Now().Unix(), "model": x.body["model"],
+		"choices": []any{choice},
+	}
+	if choice["finish_reason"] != nil {
+		chunk["usage"] = object{
+			"prompt_tokens": x.usage.Input, "prompt_tokens_details": object{
+				"cached_tokens": x.usage.Cached},
+			"completion_tokens": x.usage.Output, "total_tokens": x.usage.Input + x.usage.Output,
+		}
+	}
+	return chunk
+}
+
+// chatMessage returns the whole answer: a call of the CLI's shell tool, or the text.
+func chatMessage(x *exchange, text func() string) object {
+	if x.reply.Command == "" {
+		return object{"role": "assistant", "content": text()}
+	}
+	return object{"role": "assistant", "content": beforeTool, "tool_calls": []any{object{
+		"id":    fmt.Sprintf("call%05d", x.serial), // Mistral's IDs have nine characters
+		"index": 0, "type": "function",
+		"function": object{"name": shellTool(x.body),
+			"arguments": string(encode(object{"command": x.reply.Command}))},
+	}}}
+}
+
+var shellTools = []string{"bash", "run_shell_command"}
+
+// shellTool returns the name of the shell tool that a request offers, the usual one if it offers
+// none.
+func shellTool(body object) string {
+	for _, tool := range asList(body["tools"]) {
+		name := asString(asObject(asObject(tool)["function"])["name"])
+		if slices.Contains(shellTools, name) {
+			return name
+		}
+	}
+	return shellTools[0]
+}
+
+// geminiTurn reads a message. Tool results are parts of a user message.
+func geminiTurn(m object) turn {
+	t := turn{role: asString(m["role"]), texts: contentTexts(m["parts"])}
+	for _, part := range asList(m["parts"]) {
+		if result, ok := asObject(part)["functionResponse"]; ok {
+			t.tool = true
+			t.results = append(t.results, asString(
+				asObject(asObject(result)["response"])["output"]))
+		}
+	}
+	return t
+}
+
+func geminiAnswer(x *exchange) {
+	if !strings.HasSuffix(x.path, ":streamGenerateContent") {
+		writeJSON(x.w, http.StatusOK, geminiLast(x, geminiParts(x, x.text)...))
+		return
+	}
+	if x.reply.Command != "" {
+		x.event("", geminiLast(x, geminiParts(x, nil)...))
+		return
+	}
+	x.say(func(piece string) {
+		x.event("", geminiChunk(object{"text": piece}))
+	})
+	x.event("", geminiLast(x, object{"text": ""}))
+}
+
+// geminiParts returns the whole answer: a call of gemini's shell tool, or the text.
+func geminiParts(x *exchange, text func() string) []any {
+	if x.reply.Command == "" {
+		return []any{object{"text": text()}}
+	}
+	return []any{object{"text": beforeTool}, object{"functionCall": object{
+		"name": "run_shell_command",
+		"args": object{"command": x.reply.Command, "description": "Run it"},
+	}}}
+}
+
+func geminiChunk(parts ...any) object {
+	return object{
+		"candidates": []any{object{"content": object{"role": "model", "parts": parts},
+			"index": 0}},
+		"modelVersion": "gemini-stand-in",
+	}
+}
+
+// geminiLast returns the last chunk of a stream, or an answer that is not streamed.
+func geminiLast(x *exchange, parts ...any) object {
+	chunk := geminiChunk(parts...)
+	asObject(asList(chunk["candidates"])[0])["finishReason"] = "STOP"
+	chunk["usageMetadata"] = object{
+		"promptTokenCount": x.usage.Input, "cachedContentTokenCount": x.usage.Cached,
+		"candidatesTokenCount": x.usage.Output, "totalTokenCount": x.usage.Input + x.usage.Output,
+	}
+	return chunk
+}
+
+// responsesTurn reads an item. A tool result is a separate item, without a role.
+func responsesTurn(item object) turn {
+	output, ran := item["output"]
+	if !ran {
+		return turn{role: asString(item["role"]), texts: contentTexts(item["content"])}
+	}
+	return turn{role: "tool", results: contentTexts(output), tool: true}
+}
+
+// responsesAnswer streams: codex requests nothing else.
+func responsesAnswer(x *exchange) {
+	x.event("response.created", object{"type": "response.created",
+		"response": object{"id": x.id("resp")}})
+	items := []any{responsesMessage(x)}
+	if x.reply.Command != "" {
+		items = append(items, responsesCall(x))
+	}
+	x.event("response.completed", object{"type": "response.completed", "response": object{
+		"id": x.id("resp"), "object": "response", "status": "completed", "model": x.body["model"],
+		"output": items, "usage": responsesUsage(x.usage),
+	}})
+}
+
+// responsesMessage streams the text and returns it as a whole item.
+func responsesMessage(x *exchange) object {
+	item := func(status string, content []any) object {
+		return object{"type": "message", "id": x.id("msg"), "role": "assistant", "status": status,
+			"content": content}
+	}
+	x.event("response.output_item.added", object{
+		"type": "response.output_item.added", "output_index": 0,
+		"item": item("in_progress", []any{}),
+	})
+	delta := func(piece string) {
+		x.event("response.output_text.delta", object{
+			"type": "response.output_text.delta", "item_id": x.id("msg"),
+			"output_index": 0, "content_index": 0, "delta": piece,
+		})
+	}
+	text := beforeTool
+	if x.reply.Command == "" {
+		text = x.reply.Text
+		x.say(delta)
+	} else {
+		delta(text)
+	}
+	done := item("completed", []any{object{"type": "output_text", "text": text,
+		"annotations": []any{}}})
+	x.event("response.output_item.done", object{"type": "response.output_item.done",
+		"output_index": 0, "item": done})
+	return done
+}
+
+// responsesCall streams a call of codex's shell tool and returns it.
+func responsesCall(x *exchange) object {
+	call := object{
+		"type": "function_call", "id": x.id("fc"), "call_id": x.id("call"), "status": "completed",
+		"name": "exec_command", "arguments": string(encode(object{"cmd": x.reply.Command})),
+	}
+	x.event("response.output_item.added", object{"type": "response.output_item.added",
+		"output_index": 1, "item": call})
+	x.event("response.output_item.done", object{"type": "response.output_item.done",
+		"output_index": 1, "item": call})
+	return call
+}
+
+func responsesUsage(u Tokens) object {
+	return object{
+		"input_tokens": u.Input, "input_tokens_details": object{"cached_tokens": u.Cached},
+		"output_tokens": u.Output, "output_tokens_details": object{"reasoning_tokens": 0},
+		"total_tokens": u.Input + u.Output,
+	}
+}
