@@ -3,6 +3,7 @@ package ctl
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,9 +26,11 @@ func showCommand(a *app.App) *cobra.Command {
 With the name of a chain, as c12, its task, or the start of a session's ID: its sessions and its calls, the oldest
 first. With a number: everything recorded about that call.`,
 		Args: func(c *cobra.Command, args []string) error {
-			if given := list.Filter.Given(); len(args) == 1 && given != "" {
-				return app.Usage("--"+given+" filters the list: it does not go with one "+
-					"chain, session or call", "usage: "+c.UseLine())
+			for _, given := range slices.Sorted(maps.Keys(list.Filter)) {
+				if len(args) == 1 && *list.Filter[given] != "" {
+					return app.Usage("--"+given+" filters the list: it does not go with one "+
+						"chain, session or call", "usage: "+c.UseLine())
+				}
 			}
 			return app.AtMostOne("call, chain or session")(c, args)
 		},

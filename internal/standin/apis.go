@@ -262,7 +262,12 @@ func responsesAnswer(x *exchange) {
 	}
 	x.event("response.completed", object{"type": "response.completed", "response": object{
 		"id": x.id("resp"), "object": "response", "status": "completed", "model": x.body["model"],
-		"output": items, "usage": responsesUsage(x.usage),
+		"output": items, "usage": object{
+			"input_tokens":          x.usage.Input,
+			"input_tokens_details":  object{"cached_tokens": x.usage.Cached},
+			"output_tokens":         x.usage.Output,
+			"output_tokens_details": object{"reasoning_tokens": 0},
+			"total_tokens":          x.usage.Input + x.usage.Output},
 	}})
 }
 
@@ -307,12 +312,4 @@ func responsesCall(x *exchange) object {
 	x.event("response.output_item.done", object{"type": "response.output_item.done",
 		"output_index": 1, "item": call})
 	return call
-}
-
-func responsesUsage(u Tokens) object {
-	return object{
-		"input_tokens": u.Input, "input_tokens_details": object{"cached_tokens": u.Cached},
-		"output_tokens": u.Output, "output_tokens_details": object{"reasoning_tokens": 0},
-		"total_tokens": u.Input + u.Output,
-	}
 }

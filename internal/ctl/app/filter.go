@@ -99,16 +99,6 @@ func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
 	return out, nil
 }
 
-// Given returns the name of the first flag that is set, "" if none is.
-func (f FilterFlags) Given() string {
-	for _, flag := range filters {
-		if *f[flag.name] != "" {
-			return flag.name
-		}
-	}
-	return ""
-}
-
 // CheckTools refuses a name that is no tool's.
 func CheckTools(names ...string) error {
 	for _, name := range names {

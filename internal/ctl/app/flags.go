@@ -103,18 +103,13 @@ func (a *App) Agreed(does string, c Consent) (bool, error) {
 		return false, Usage("nobody can be asked here, and --yes is not given",
 			"--yes does it unasked, --dry-run shows the changes")
 	}
-	if a.confirm(does + "?") {
-		return true, nil
-	}
-	return false, errDeclined
-}
-
-// confirm asks a person who is there, and reports whether the answer is yes.
-func (a *App) confirm(question string) bool {
-	fmt.Fprint(a.Stderr, a.Stderr.Indented(view.Printable(question)+" [y/N]", 0)+" ")
+	fmt.Fprint(a.Stderr, a.Stderr.Indented(view.Printable(does)+"? [y/N]", 0)+" ")
 	answer, err := bufio.NewReader(a.Stdin).ReadString('\n')
 	if err != nil {
 		fmt.Fprintln(a.Stderr)
 	}
-	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
+	if slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))) {
+		return true, nil
+	}
+	return false, errDeclined
 }

@@ -68,7 +68,10 @@ func runDoctor(a *app.App, f fixing, asJSON, all bool) error {
 	f.consent.JSON = asJSON
 	fixed, err := fix(a, f)
 	m := look(a)
-	checks := append(fixed, m.checks(a)...)
+	checks := slices.Concat(fixed, checkTools(a, &m), checkShells(a, &m), checkBundled(a),
+		checkFixedPlaces(a, &m), checkNpx(a), checkCalls(a), []setup.Check{checkPermissions(a)},
+		m.configured, checkPrices(a),
+		[]setup.Check{checkLedger(a), setup.OK("build", app.Version())}, checkStore(a, m.config))
 	switch {
 	case asJSON:
 		err = cmp.Or(err, a.Stdout.PrintJSON(Report{"shimctl.doctor/1", checks}))
@@ -133,13 +136,6 @@ func look(a *app.App) (m machine) {
 	}
 	asking.Wait()
 	return m
-}
-
-func (m *machine) checks(a *app.App) []setup.Check {
-	return slices.Concat(checkTools(a, m), checkShells(a, m), checkBundled(a),
-		checkFixedPlaces(a, m), checkNpx(a), checkCalls(a),
-		[]setup.Check{checkPermissions(a)}, m.configured, checkPrices(a),
-		[]setup.Check{checkLedger(a), setup.OK("build", app.Version())}, checkStore(a, m.config))
 }
 
 // checkShells looks for aliases and functions that hide the shims.

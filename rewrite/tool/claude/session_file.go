@@ -143,16 +143,6 @@ func (s *stream) shows(text string) bool {
 	return len(shown) >= max(1, len(text)) && bytes.Contains(shown, []byte(text))
 }
 
-// countMessage adds up the usage of the run's messages. A message has an entry or event for each
-// part.
-func (s *stream) countMessage(e *base.ClaudeEvent) {
-	u := e.Message.Usage
-	if e.Message.ID != s.message {
-		s.message, s.earlier = e.Message.ID, s.earlier.Plus(s.usage)
-	}
-	s.usage = u.Usage()
-}
-
 // addUsage records the messages' usage. It counts if claude does not report totals.
 func (s *stream) addUsage(e *base.ClaudeEvent) {
 	if e.Message.Usage == nil || !e.Whole || s.State.Synthetic {

@@ -199,7 +199,11 @@ func (s *stream) learnMessage(e *base.ClaudeEvent) {
 	if u := e.Message.Usage; u != nil && e.Whole {
 		s.State.ContextUse.Used = u.Input + u.CacheRead + u.CacheWrite + u.Output
 		s.learnFirst(u)
-		s.countMessage(e)
+		// a message has an entry or event for each part
+		if e.Message.ID != s.message {
+			s.message, s.earlier = e.Message.ID, s.earlier.Plus(s.usage)
+		}
+		s.usage = u.Usage()
 	}
 }
 

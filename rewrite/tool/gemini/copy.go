@@ -52,8 +52,10 @@ func (gemini) CopySession(from, to, at string, file []byte) (name string, copied
 		jsonline.String(string(s.metadata["kind"])) == "subagent" || len(s.messages) == 0 {
 		return "", nil, errRecord
 	}
-	s.dropDoubled()
-	for _, m := range s.messages {
+	for i, m := range s.messages {
+		if m.kind == "gemini" && m.fields["toolCalls"] != nil {
+			m.dropResults(s.answersTo(i))
+		}
 		// readers of sessions would count them once more; gemini reads them only to show them
 		delete(m.fields, "tokens")
 	}
@@ -134,16 +136,6 @@ func (s *storedSession) add(fields map[string]json.RawMessage) error {
 
 func (s *storedSession) index(id string) int {
 	return slices.IndexFunc(s.messages, func(m storedMessage) bool { return m.id == id })
-}
-
-// dropDoubled removes the results of tools that the user's messages after their calls contain as
-// well.
-func (s *storedSession) dropDoubled() {
-	for i, m := range s.messages {
-		if m.kind == "gemini" && m.fields["toolCalls"] != nil {
-			m.dropResults(s.answersTo(i))
-		}
-	}
 }
 
 // answersTo returns the parts of the user's messages between one of the model and the next.

@@ -126,7 +126,12 @@ func (c *chatFile) learn(line []byte, id string) {
 	if !ok || r.SessionID == "" {
 		return
 	}
-	c.learnID(r.SessionID, id, whole)
+	switch {
+	case r.SessionID != id:
+		c.foreign = true
+	case whole && base.IsUUID(id):
+		c.State.ID, c.State.Source = id, "file"
+	}
 	if r.Subtype == "ui_telemetry" {
 		c.learnRequest(&r)
 	}
@@ -139,7 +144,11 @@ func (c *chatFile) learn(line []byte, id string) {
 	c.State.Compacted = c.State.Compacted || r.Subtype == "chat_compression"
 	switch r.Type {
 	case "user":
-		c.learnPrompt(&r)
+		c.foreign = c.foreign || c.asked
+		c.asked, c.State.Final = true, false
+		if len(r.Message.Parts) > 0 {
+			c.prompt = r.Message.Parts[0].Text
+		}
 	case "tool_result":
 		c.State.Final = false
 	case "assistant":
@@ -147,24 +156,6 @@ func (c *chatFile) learn(line []byte, id string) {
 		c.learnAnswer(&r)
 	}
 	c.State.Failed = c.State.Malformed || c.foreign
-}
-
-// learnID compares a record's session with the file's.
-func (c *chatFile) learnID(session, id string, whole bool) {
-	switch {
-	case session != id:
-		c.foreign = true
-	case whole && base.IsUUID(id):
-		c.State.ID, c.State.Source = id, "file"
-	}
-}
-
-func (c *chatFile) learnPrompt(r *record) {
-	c.foreign = c.foreign || c.asked
-	c.asked, c.State.Final = true, false
-	if len(r.Message.Parts) > 0 {
-		c.prompt = r.Message.Parts[0].Text
-	}
 }
 
 // learnAnswer reads an answer. It is not the last one if it calls a tool, and is cut short if it
