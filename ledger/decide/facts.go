@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"reprise/rewrite"
 	"reprise/rewrite/models"
@@ -252,12 +251,3 @@ func (s Stamp) FileSize() (int64, error) {
 	size, err := strconv.ParseUint(string(s), 10, 63)
 	return int64(size), err
 }
-
-// Millis is a point in time or a duration in milliseconds. Points count from the Unix epoch.
-type Millis int64
-
-// MillisOf returns a point in time.
-func MillisOf(t time.Time) Millis { return Millis(t.UnixMilli()) }
-
-// Time returns the point in time in UTC.
-func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
