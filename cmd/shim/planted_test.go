@@ -16,8 +16,7 @@ import (
 // grown turns the fake claude into a tool that keeps its prompts, sends all of the history with
 // each request, and adds up a session's figures. The model's input is in $FAKE/N.seen.
 var grown = strings.NewReplacer(
-	"cost=$(cat", `cost=0.5; : $(cat`,
-	"answer=$(cat", `answer=Done.; : $(cat`,
+	`answer="answer $n"`, "answer=Done.",
 	`if [ -e "$FAKE/remember" ] &&`, "if",
 	"* 5 + 5))", "+ 1))\ncost=$tokens",
 	`entry user 1 "$prompt"`, `entry user 1 "$prompt"
@@ -59,13 +58,13 @@ var plantedClaudes = []struct {
 		[]string{start, "[ -z \"$fork\" ] || resume= fork=\n" + start}, ""},
 	{"a fork works in its source", []string{start,
 		`[ -z "$fork" ] || { fork=; chosen=; id=$resume; }` + "\n" + start}, ""},
-	{"another ID", []string{"here=$(pwd -P)",
-		`[ -z "$resume" ] || id=99999999-0000-4000-8000-000000000000` + "\nhere=$(pwd -P)"}, ""},
+	{"another ID", []string{"rest=$(pwd -P)",
+		`[ -z "$resume" ] || id=99999999-0000-4000-8000-000000000000` + "\nrest=$(pwd -P)"}, ""},
 	{"a result event with another name", []string{`"type":"result"}`, `"type":"outcome"}`}, "text"},
 	{"a session ID with another name", []string{`"session_id"`, `"conversation_id"`}, "text json"},
 	{"a session ID that is an object",
 		[]string{`"session_id":"'$id'"`, `"session_id":{"value":"'$id'"}`}, "text"},
-	{"sessions in another place", []string{"/projects/$(", "/sessions/$("}, ""},
+	{"sessions in another place", []string{"/projects/", "/sessions/"}, ""},
 	{"json over several lines", []string{`*) echo "$result" ;;`, `json-*) printf '%s' "$result" | sed 's/,"/,\n  "/g'; echo ;;
 *) echo "$result" ;;`}, "text stream-json"},
 	{"figures by call", []string{"cost=$tokens", "cost=1", "since=; [", "since=; : ["},
@@ -76,8 +75,8 @@ var plantedClaudes = []struct {
 		"text json stream-json"},
 	{"messages with another name", []string{`"type":"assistant"`, `"type":"message"`},
 		"text json stream-json"},
-	{"IDs in capitals", []string{"here=$(pwd -P)",
-		"id=$(echo $id | tr a-f A-F)\nhere=$(pwd -P)"}, "text json stream-json"},
+	{"IDs in capitals", []string{"rest=$(pwd -P)",
+		"id=$(echo $id | tr a-f A-F)\nrest=$(pwd -P)"}, "text json stream-json"},
 	{"a notice before the answer", []string{"exit=1\ncase $mode",
 		"echo Note: sessions are kept for 30 days.\nexit=1\ncase $mode"}, "text json stream-json"},
 	{"a result twice", []string{`*) echo "$result" ;;`,
