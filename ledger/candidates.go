@@ -255,29 +255,21 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	return err
 }
 
-// named reads sessions of the call's name. Where the prompt shows an answer to one of them, it is compared
-// again with the names of the task's other roles, which could have given the answer.
+// named reads sessions of the call's name. Where the prompt shows an answer to one of them, it is
+// compared again with the names of the task's other roles, which could have given the answer, unless
+// nothing names the call's own.
 func (l *Ledger) named(c *Call, which string) ([]decide.ChainFacts, counted, error) {
 	chains, n, err := l.chains(c, true, which, ofJob+newest, c.job()...)
 	shows := func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }
-	if err != nil || !slices.ContainsFunc(chains, shows) {
+	if err != nil || c.Role == "" || c.DerivedRole() || !slices.ContainsFunc(chains, shows) {
 		return chains, n, err
 	}
-	if err = l.findOtherRoles(c); err != nil || len(c.otherRoles) == 0 {
+	c.otherRoles, err = Column[string](l, "SELECT c.role FROM chains c "+ofTask+
+		"AND c.role NOT IN ('', ?) LIMIT 16", c.name()...)
+	if err != nil || len(c.otherRoles) == 0 {
 		return chains, n, err
 	}
 	return l.chains(c, true, which, ofJob+newest, c.job()...)
-}
-
-// findOtherRoles reads the names of the other roles of the call's task, unless nothing names the call's own.
-func (l *Ledger) findOtherRoles(c *Call) (err error) {
-	c.otherRoles = nil
-	if c.Role == "" || c.DerivedRole() {
-		return nil
-	}
-	c.otherRoles, err = Column[string](l, "SELECT c.role FROM chains c "+ofTask+"AND c.role NOT IN ('', ?) LIMIT 16",
-		c.name()...)
-	return err
 }
 
 // addStart reads the ends of the role that the call's role begins from, if that has had no call yet. A
@@ -426,12 +418,6 @@ func (s *Session) sent() prompt.Sent {
 	return sent
 }
 
-func (s *Session) compare(c *Call) prompt.Continuity {
-	sent := s.sent()
-	sent.Named, sent.Others = c.strong(), c.otherRoles
-	return prompt.Compare(sent, c.Prompt)
-}
-
 // A kinship is the relation of a prompt to a session, as far as the choice of a session depends on
 // it.
 type kinship struct {
@@ -490,9 +476,11 @@ func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (
 		if !all && len(few[kinship{relation: reason.Identical}]) > 0 && bytes.Equal(session.Base, own) {
 			return nil // one more that was sent the same: samplers leave hundreds
 		}
+		sent := session.sent()
+		sent.Named, sent.Others = c.strong(), c.otherRoles
 		cf := decide.ChainFacts{Chain: chain.ID, Newest: chain.Newest, Concurrent: chain.Concurrent,
 			Session: session.ID, SessionRecord: session.SessionRecord, Shared: session.Shared != "",
-			Base: decodeDigests(session.Base), Continuity: session.compare(c)}
+			Base: decodeDigests(session.Base), Continuity: prompt.Compare(sent, c.Prompt)}
 		if !all && !few.adds(&cf) {
 			return nil
 		}

@@ -105,21 +105,13 @@ func moveAside(path, suffix string) (aside string, err error) {
 // behind: it writes to the nearest directory that exists.
 func CheckCreatable(path string) error {
 	dir := filepath.Dir(path)
-	for missing(dir) {
+	for _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist); _, err = os.Lstat(dir) {
 		dir = filepath.Dir(dir)
 	}
 	f, err := os.CreateTemp(dir, ".check-*")
 	if err != nil {
 		return fmt.Errorf("create ledger: %w", err)
 	}
-	_, err = f.Write(make([]byte, emptyLedger))
+	_, err = f.Write(make([]byte, 128<<10)) // about as much as a new ledger has
 	return Wrap("create ledger", errors.Join(err, f.Close(), os.Remove(f.Name())))
 }
-
-func missing(path string) bool {
-	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
-}
-
-// emptyLedger is about as large as a new ledger.
-const emptyLedger = 128 << 10

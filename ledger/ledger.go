@@ -264,6 +264,14 @@ func (l *Ledger) withLock(wait time.Duration, try func() error) error {
 // write runs f in one immediate transaction, with the file lock.
 func (l *Ledger) write(f func(*sql.Tx) error) error { return l.writeWithin(callsTimeout, f) }
 
+// exec runs one statement as write does.
+func (l *Ledger) exec(query string, args ...any) error {
+	return l.write(func(tx *sql.Tx) error {
+		_, err := tx.Exec(query, args...)
+		return err
+	})
+}
+
 func (l *Ledger) writeWithin(wait time.Duration, f func(*sql.Tx) error) error {
 	return l.withLock(wait, func() error { return l.transact(f) })
 }

@@ -51,10 +51,7 @@ func (l *Ledger) IsLent(chain int64) (bool, error) {
 
 // NoteFiles records the digest of a session's files as a run on this machine has left them.
 func (l *Ledger) NoteFiles(session int64, digest string) error {
-	return l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE sessions SET bundle_digest = ? WHERE id = ?", digest, session)
-		return err
-	})
+	return l.exec("UPDATE sessions SET bundle_digest = ? WHERE id = ?", digest, session)
 }
 
 // KnownFiles returns the digests that NoteFiles has of the session that a call continues.

@@ -220,6 +220,7 @@ func (o *Outcome) withoutTexts() Outcome {
 	return out
 }
 
+// record records the end of the run in the call and in the session, and releases the lease.
 func (e *Ending) record(tx *sql.Tx) error {
 	o := &e.Outcome
 	if e.Finished && len(e.Calls) == 0 {
@@ -246,11 +247,6 @@ func (e *Ending) record(tx *sql.Tx) error {
 	if e.Session == 0 {
 		return callersOwn(tx, o.Seen.ID) // of an observed call; any other has a new session
 	}
-	return e.finish(tx)
-}
-
-// finish records with the session how the run ended, and releases the lease.
-func (e *Ending) finish(tx *sql.Tx) error {
 	chain, err := loadChain(tx, e.Session, "id = ?", e.Chain)
 	if err != nil || chain == nil || chain.at(e.Session) == nil { // it was removed
 		return err
@@ -330,8 +326,10 @@ func (l *Ledger) settle(tx *sql.Tx, paths []string) error {
 	var names []string
 	for _, path := range paths {
 		names = append(names, filepath.Base(path))
-		e, ok := readEnding(path, l.name())
-		if !ok || slices.Contains(strings.Fields(before), filepath.Base(path)) {
+		var e Ending
+		text, err := os.ReadFile(path)
+		if err != nil || json.Unmarshal(text, &e) != nil || e.Ledger != l.name() ||
+			slices.Contains(strings.Fields(before), filepath.Base(path)) {
 			continue
 		}
 		if err := alone(tx, e.record); err != nil {
@@ -340,12 +338,6 @@ func (l *Ledger) settle(tx *sql.Tx, paths []string) error {
 	}
 	_, err := tx.Exec("INSERT OR REPLACE INTO meta VALUES ('settled', ?)", []byte(strings.Join(names, " ")))
 	return err
-}
-
-// readEnding reads an outcome from the spool. ok is false if it does not belong to this ledger.
-func readEnding(path, ledger string) (e Ending, ok bool) {
-	text, err := os.ReadFile(path)
-	return e, err == nil && json.Unmarshal(text, &e) == nil && e.Ledger == ledger
 }
 
 // alone runs a part of a transaction, and takes back only that if it fails for a reason of its own.

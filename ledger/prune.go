@@ -91,10 +91,8 @@ func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 
 // Pruned records that a session's file is gone.
 func (l *Ledger) Pruned(session int64) error {
-	return Wrap("note pruned session", l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE sessions SET file = NULL, stamp = NULL WHERE id = ?", session)
-		return err
-	}))
+	return Wrap("note pruned session",
+		l.exec("UPDATE sessions SET file = NULL, stamp = NULL WHERE id = ?", session))
 }
 
 // Reset ends the chain's newest session: the next call begins anew. If there is no such chain it
@@ -140,10 +138,7 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 			}
 			chains, calls = chains+d.Chains, calls+d.Calls
 		}
-		return l.write(func(tx *sql.Tx) error {
-			_, err := tx.Exec("DELETE FROM passed WHERE last < ?", before)
-			return err
-		})
+		return l.exec("DELETE FROM passed WHERE last < ?", before)
 	})
 	return chains, calls, Wrap("remove old chains", err)
 }
