@@ -42,12 +42,6 @@ func TestDigestsDiffer(t *testing.T) {
 			tt.a, tt.b = tt.b, tt.a
 		}
 	}
-	// A session from before its digests had names.
-	for _, two := range [][2]Digests{{"0123", NewDigests([]NamedDigest{job})}, {NewDigests([]NamedDigest{job}), "0123"}} {
-		if why, names := two[0].differ(two[1], reason.SettingsChanged); why != reason.SettingsChanged || names != nil {
-			t.Errorf("an old session: %s %q", why, names)
-		}
-	}
 	given := settings("y\n", "1", "x", "2")
 	if NewDigests(given); given[0].Name != "y\n" || given[1].Name != "x" {
 		t.Errorf("the caller's list became %q", given)

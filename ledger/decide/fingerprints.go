@@ -74,9 +74,6 @@ func (d Digests) differ(other Digests, otherwise reason.Code) (reason.Code, []st
 		return "", nil
 	}
 	mine, its := d.list(), other.list()
-	if d != "" && len(mine) == 0 || other != "" && len(its) == 0 {
-		return otherwise, nil // written before digests had names
-	}
 	names := map[reason.Code][]string{}
 	collect := func(from, in []NamedDigest) {
 		for _, one := range from {
