@@ -63,3 +63,11 @@ func (c *Call) DerivedRole() bool { return strings.HasPrefix(c.Role, prompt.Role
 func (c *Call) FirstLine() []byte {
 	return encodeDigests([]prompt.Digest{c.Prompt.Footprint().First})
 }
+
+// firstLines returns such digests of all lines that an earlier prompt can have begun with.
+func (c *Call) firstLines() (lines []any) {
+	for _, line := range c.Prompt.FirstLines() {
+		lines = append(lines, encodeDigests([]prompt.Digest{line}))
+	}
+	return lines
+}

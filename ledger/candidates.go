@@ -46,10 +46,9 @@ func (l *Ledger) outdated(c decide.ChainFacts) bool {
 	if c.Stored != decide.StoredChanged && (c.State != decide.Running || c.Held) {
 		return false
 	}
-	var state decide.State
-	var lastUsed decide.Millis
-	err := l.db.QueryRow("SELECT state, last_used FROM sessions WHERE id = ?", c.Session).Scan(&state, &lastUsed)
-	return err == nil && (state != c.State || lastUsed != c.LastUsed)
+	changed, err := l.exists("FROM sessions WHERE id = ? AND (state <> ? OR last_used <> ?)",
+		c.Session, c.State, c.LastUsed)
+	return err == nil && changed
 }
 
 func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
@@ -161,13 +160,11 @@ func (l *Ledger) addCopied(c *Call, f *decide.Facts, all bool, args []any) error
 // It is one short question, since most calls begin like no other, and SQLite takes longer to compile the long
 // ones than to answer them.
 func (l *Ledger) beginnings(c *Call) (alike, later bool, err error) {
-	args := []any{c.Cwd, c.FirstLine()}
-	for _, line := range c.Prompt.FirstLines() {
-		args = append(args, encodeDigests([]prompt.Digest{line}))
-	}
-	err = l.db.QueryRow("SELECT coalesce(max(first_line = ?2), 0), coalesce(max(first_line <> ?2), 0) FROM chains "+
-		"WHERE cwd = ?1 AND first_line IN (?2"+
-		strings.Repeat(", ?", len(args)-2)+")", args...).Scan(&alike, &later)
+	lines := c.firstLines()
+	err = l.db.QueryRow("SELECT coalesce(max(first_line = ?2), 0), "+
+		"coalesce(max(first_line <> ?2), 0) FROM chains "+
+		"WHERE cwd = ?1 AND first_line IN (?2"+strings.Repeat(", ?", len(lines))+")",
+		append([]any{c.Cwd, c.FirstLine()}, lines...)...).Scan(&alike, &later)
 	return alike, later, err
 }
 
@@ -178,20 +175,14 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 	if shown == "" && !later {
 		return nil
 	}
-	var begins []prompt.Digest
-	if lines := c.Prompt.FirstLines(); len(lines) > 1 {
-		begins = lines[1:]
-	}
-	where := ofRoles + " AND c.first_line <> ? AND (c.first_line IN (" +
-		strings.TrimSuffix(strings.Repeat("?, ", len(begins)), ", ") + ")"
+	lines := c.firstLines()
+	where := ofRoles + " AND c.first_line <> ?8 AND (c.first_line IN (?8" +
+		strings.Repeat(", ?", len(lines)) + ")"
 	if shown != "" {
 		where += " OR s.id IN (" + shown + ")"
 	}
-	args := append(c.job(), c.FirstLine())
-	for i := range begins {
-		args = append(args, encodeDigests(begins[i:i+1]))
-	}
-	others, _, err := l.chains(c, true, ends, where+")"+newest, args...)
+	others, _, err := l.chains(c, true, ends, where+")"+newest,
+		slices.Concat(c.job(), []any{c.FirstLine()}, lines)...)
 	if err != nil {
 		return err
 	}
@@ -256,8 +247,8 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 }
 
 // named reads sessions of the call's name. Where the prompt shows an answer to one of them, it is
-// compared again with the names of the task's other roles, which could have given the answer, unless
-// nothing names the call's own.
+// compared again with the names of the task's other roles, which could have given the answer,
+// unless nothing names the call's own.
 func (l *Ledger) named(c *Call, which string) ([]decide.ChainFacts, counted, error) {
 	chains, n, err := l.chains(c, true, which, ofJob+newest, c.job()...)
 	shows := func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }
