@@ -55,8 +55,8 @@ var jobVariables = []string{
 	"VERCEL_DEPLOYMENT_ID", "NETLIFY_BUILD_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
 }
 
-// Words for the job of a call, or for the tenant that it is made for. The first set counts at the end
-// of a name and before ID, NAME, KEY or SLUG there, the second only before ID.
+// Words for the job of a call, or for the tenant that it is made for. The first set counts at the
+// end of a name and before ID, NAME, KEY or SLUG there, the second only before ID.
 var (
 	tenantWords = []string{"TENANT", "CUSTOMER", "ORG", "ORGANIZATION", "ORGANISATION", "ACCOUNT",
 		"WORKSPACE"}

@@ -137,7 +137,8 @@ func commandReference() string {
 		"they need `--yes`; `config set` does not.\n" +
 		"- **Output:** a terminal gets aligned, coloured tables with relative times, in ASCII " +
 		"where the locale (LC_ALL, LC_CTYPE,\n" +
-		"  LANG) is not UTF-8. A pipe or a file gets lists as TSV: a header line, RFC 3339 times in " +
+		"  LANG) is not UTF-8. A pipe or a file gets lists as TSV: a header line, RFC 3339 times " +
+		"in " +
 		"UTC and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
 		"- **Every command** has `--help`. NO_COLOR turns colors off.\n")
 	var filters string

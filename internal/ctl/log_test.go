@@ -15,7 +15,8 @@ func TestLogHasEveryField(t *testing.T) {
 		"caller", "chain", "session", "resumed_from",
 		"mode", "reason", "detail", "class", "fell_back", "changed", "evidence", "arm", "outcome",
 		"exit", "signal",
-		"requested_model", "model", "prompt_bytes", "sent_bytes", "input_tokens", "cache_read_tokens",
+		"requested_model", "model", "prompt_bytes", "sent_bytes", "input_tokens",
+		"cache_read_tokens",
 		"cache_write_tokens", "output_tokens",
 		"cost_nano_usd", "cost_source",
 	} {

@@ -165,7 +165,8 @@ func chainTable(a *app.App, chains []history.ChainRow) *view.Table {
 			view.RoleCell(c.Role), view.TextCell(c.Last.Rule), view.NumberCell(int64(c.Calls)),
 			view.NumberCell(int64(c.Resumed)), view.DecisionCell(c.Last), a.WhenCell(c.Updated),
 			view.ContextCell(s.Context), view.SessionCell(s.NativeID),
-			view.StateCell(s), a.PathCell(c.Cwd), view.TextCell(view.ChainName(c.Task, c.Role, c.Cwd, c.Created)))
+			view.StateCell(s), a.PathCell(c.Cwd),
+			view.TextCell(view.ChainName(c.Task, c.Role, c.Cwd, c.Created)))
 	}
 	return t
 }

@@ -132,11 +132,13 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter,
 			return o, err
 		}
 	}
-	o.passed = slices.DeleteFunc(why.PassthroughReports(passed), func(p why.PassthroughReport) bool {
-		// a warning names the version that refuses the shim's additions, and the cost of a mistake in
-		// the configuration is history once the mistake is mended
-		return p.Reason == reason.AddedRefused || p.Reason == reason.ConfigMistake && wrong == ""
-	})
+	o.passed = slices.DeleteFunc(why.PassthroughReports(passed),
+		func(p why.PassthroughReport) bool {
+			// a warning names the version that refuses the shim's additions, and the cost of a
+			// mistake in the configuration is history once the mistake is mended
+			return p.Reason == reason.AddedRefused ||
+				p.Reason == reason.ConfigMistake && wrong == ""
+		})
 	o.broken = brokenWarnings(a, l, wrong)
 	o.warnings = slices.Concat(versions, untestedWarnings(a, cfg, o.chains),
 		contextWarnings(cfg, o.chains), cacheWarnings(cached, hour), decisionWarnings(o.decisions),
@@ -188,7 +190,8 @@ func printWarnings(a *app.App, list []warning) {
 func printStatus(a *app.App, o overview) {
 	lines := []string{o.headline()}
 	if o.saved.LeftOutBytes == 0 && o.whole.Long > 0 {
-		lines = append(lines, fmt.Sprintf("%s of 2 KB or more went whole: shimctl why CALL says why",
+		lines = append(lines, fmt.Sprintf("%s of 2 KB or more went whole: shimctl why CALL says "+
+			"why",
 			view.Count(o.whole.Long, "prompt")))
 	}
 	if cost := o.costWords(); cost != "" {

@@ -162,7 +162,8 @@ func (t *bundledTool) ask() (string, error) {
 }
 
 func (t *bundledTool) request() (m message, err error) {
-	body, err := json.Marshal(map[string]any{"model": bundledModel(), "messages": marked(t.history)})
+	body, err := json.Marshal(map[string]any{"model": bundledModel(),
+		"messages": marked(t.history)})
 	if err != nil {
 		return m, fmt.Errorf("ask the model: %w", err)
 	}

@@ -117,8 +117,8 @@ func (e *Evidence) add(i int, sent Sent) {
 	}
 }
 
-// nameOver returns the name over an answer that line i shows: the beginning of the line, or, if that
-// is only the answer, the line above it, unless that shows the answer too.
+// nameOver returns the name over an answer that line i shows: the beginning of the line, or, if
+// that is only the answer, the line above it, unless that shows the answer too.
 func (p *Prompt) nameOver(i int, own map[Digest]bool) (name string, above bool) {
 	line := p.lines[i].line
 	switch j := strings.IndexAny(line, ":："); {

@@ -124,7 +124,8 @@ func TestLinePattern(t *testing.T) {
 	} {
 		want := ""
 		if tt.want != "" {
-			want = `(?m)^\s*` + strings.Replace(tt.want, "TASK", `(?P<task>\S.*?)`, 1) + `[.,;:!?\s]*$`
+			want = `(?m)^\s*` + strings.Replace(tt.want, "TASK", `(?P<task>\S.*?)`, 1) +
+				`[.,;:!?\s]*$`
 		}
 		if got := linePattern(tt.a, tt.b); got != want {
 			t.Errorf("%q, %q: %s, want %s", tt.a, tt.b, got, want)

@@ -61,8 +61,8 @@ func lines(text string) (list []string) {
 }
 
 // Replace writes a file as a whole or not at all. A file that exists keeps the permissions and the
-// owner, a link stays one. It writes into anything but a regular file, such as /dev/stdout. No error
-// names the file.
+// owner, a link stays one. It writes into anything but a regular file, such as /dev/stdout. No
+// error names the file.
 func Replace(path string, mode fs.FileMode, text []byte) error {
 	var named *fs.PathError
 	info, err := os.Stat(path)

@@ -13,7 +13,8 @@ import (
 func TestPassedReports(t *testing.T) {
 	row := func(tool, cwd string, r reason.Code, when decide.Millis,
 		calls int64) history.PassthroughRow {
-		return history.PassthroughRow{Passthrough: ledger.Passthrough{Tool: tool, Cwd: cwd, Reason: r, When: when},
+		return history.PassthroughRow{Passthrough: ledger.Passthrough{Tool: tool, Cwd: cwd,
+			Reason: r, When: when},
 			Calls: calls}
 	}
 	list := PassthroughReports([]history.PassthroughRow{

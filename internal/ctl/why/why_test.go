@@ -54,7 +54,8 @@ func TestThreeLines(t *testing.T) {
 			"was fresh", "Reason settings_changed: --model, MAX_TOKENS changed.", "Make all calls",
 		}},
 		{reason.Extends, nil, rewrite.Resume,
-			[]string{"resumed session", "Reason extends: the prompt repeats the session's prompts"}},
+			[]string{"resumed session",
+				"Reason extends: the prompt repeats the session's prompts"}},
 		{reason.Idle, nil, rewrite.Fresh, []string{"was fresh", "Reason idle: ",
 			": shimctl config set ttl "}},
 	} {

@@ -100,10 +100,11 @@ var options = grammar.Options{
 	{grammar.Setting, rewrite.NoValue, `--allow-dangerously-skip-permissions --await-initialize
 		--brief --chrome --dangerously-skip-permissions --disable-slash-commands
 		--exclude-dynamic-system-prompt-sections --no-chrome --strict-mcp-config`},
-	{grammar.Setting, rewrite.OneValue, `--agent --append-system-prompt --autocompact --effort --fallback-model
-		--initialize-fields --json-schema --max-thinking-tokens --name|-n --permission-mode --permission-prompt-tool
-		--permission-prompts --plugin-dir --plugin-url --setting-sources --system-prompt --system-prompt-snapshot
-		--task-budget --thinking --thinking-display`},
+	{grammar.Setting, rewrite.OneValue, `--agent --append-system-prompt --autocompact --effort
+		--fallback-model --initialize-fields --json-schema --max-thinking-tokens --name|-n
+		--permission-mode --permission-prompt-tool --permission-prompts --plugin-dir --plugin-url
+		--setting-sources --system-prompt --system-prompt-snapshot --task-budget --thinking
+		--thinking-display`},
 	{grammar.Setting, rewrite.ManyValues, `--add-dir --allowed-tools|--allowedTools --betas
 		--disallowed-tools|--disallowedTools --tools`},
 	{grammar.FileSetting, rewrite.OneValue, `--agents --append-system-prompt-file --settings
@@ -114,8 +115,8 @@ var options = grammar.Options{
 	{grammar.StreamOnly, rewrite.NoValue, `--forward-subagent-text --include-partial-messages
 		--replay-user-messages`},
 	{grammar.StreamOnly, rewrite.OptionalValue, `--prompt-suggestions`},
-	{grammar.Neutral, rewrite.NoValue, `--ax-screen-reader --debug-to-stderr --include-hook-events --mcp-debug
-		--print|-p --verbose`},
+	{grammar.Neutral, rewrite.NoValue, `--ax-screen-reader --debug-to-stderr --include-hook-events
+		--mcp-debug --print|-p --verbose`},
 	{grammar.Neutral, rewrite.OneValue, `--debug-file --input-format --max-budget-usd --max-turns`},
 	{grammar.Neutral, rewrite.OptionalValue, `--debug|-d`},
 	{grammar.CallerOwned, rewrite.NoValue, `--continue|-c --fork-session`},

@@ -695,7 +695,8 @@ func TestParseConversation(t *testing.T) {
 	}{
 		{stream, rewrite.Fresh, ""},
 		{stream + "-p", rewrite.Fresh, ""},
-		{stream + "--permission-prompt-tool=stdio --replay-user-messages --include-partial-messages", rewrite.Fresh, ""},
+		{stream + "--permission-prompt-tool=stdio --replay-user-messages " +
+			"--include-partial-messages", rewrite.Fresh, ""},
 		{stream + "--thinking adaptive --task-budget 100 --debug-to-stderr", rewrite.Fresh, ""},
 		{stream + "--resume x", rewrite.Observe, reason.CallerSession},
 		{stream + "--continue", rewrite.Observe, reason.CallerSession},

@@ -68,10 +68,11 @@ var descriptor = rewrite.Descriptor{
 // shared are the options of both codex and codex exec. An option can be on either side of
 // exec; the one after it wins.
 var shared = grammar.Options{
-	{grammar.Setting, rewrite.NoValue, `--approve-for-me --dangerously-bypass-approvals-and-sandbox|--yolo
-		--dangerously-bypass-hook-trust --oss --strict-config`},
-	{grammar.Setting, rewrite.OneValue, `--add-dir --config|-c --disable --enable --local-provider --profile|-p
-		--sandbox|-s`},
+	{grammar.Setting, rewrite.NoValue, `--approve-for-me
+		--dangerously-bypass-approvals-and-sandbox|--yolo --dangerously-bypass-hook-trust --oss
+		--strict-config`},
+	{grammar.Setting, rewrite.OneValue, `--add-dir --config|-c --disable --enable --local-provider
+		--profile|-p --sandbox|-s`},
 	{grammar.FileSetting, rewrite.ManyValues, `--image|-i`},
 	{grammar.Model, rewrite.OneValue, `--model|-m`},
 	{grammar.Neutral, rewrite.OneValue, `--cd|-C`},

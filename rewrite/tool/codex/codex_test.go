@@ -418,8 +418,10 @@ func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 		usage    string
 		known    bool
 	}{
-		{id, before, `"input_tokens":9966,"cached_input_tokens":4983,"cache_write_input_tokens":0,"output_tokens":36,`, true},
-		{"", before, `"input_tokens":19860,"cached_input_tokens":9930,"cache_write_input_tokens":0,"output_tokens":72,`, true},
+		{id, before,
+			`"input_tokens":9966,"cached_input_tokens":4983,"cache_write_input_tokens":0,"output_tokens":36,`, true},
+		{"", before,
+			`"input_tokens":19860,"cached_input_tokens":9930,"cache_write_input_tokens":0,"output_tokens":72,`, true},
 		{id, "", `"input_tokens":19860,"cached_input_tokens":9930,`, false},
 		// it has started again
 		{id, `{"usage\tinput_tokens":99999}`, `"input_tokens":19860,"cached_input_tokens":9930,`,

@@ -73,14 +73,14 @@ var descriptor = rewrite.Descriptor{
 
 // options lists every option of copilot 1.0.102.
 var options = grammar.Options{
-	{grammar.Setting, rewrite.NoValue, `--allow-all|--yolo --allow-all-mcp-server-instructions --allow-all-paths
-		--allow-all-tools --allow-all-urls --assisted-approval --autopilot --disable-builtin-mcps
-		--disallow-temp-dir --enable-all-github-mcp-tools --enable-memory --experimental --fleet --no-ask-user
-		--no-auto-update --no-bash-env --no-custom-instructions --no-experimental --no-remote --no-remote-export
-		--plan --trust-folder`},
-	{grammar.Setting, rewrite.OneValue, `--add-dir --add-github-mcp-tool --add-github-mcp-toolset --agent
-		--auto-tier --context --disable-mcp-server --dynamic-retrieval --enable-mcp-server --extension-sdk-path
-		--mcp-github-auth --mode --plugin-dir --reasoning-effort|--effort`},
+	{grammar.Setting, rewrite.NoValue, `--allow-all|--yolo --allow-all-mcp-server-instructions
+		--allow-all-paths --allow-all-tools --allow-all-urls --assisted-approval --autopilot
+		--disable-builtin-mcps --disallow-temp-dir --enable-all-github-mcp-tools --enable-memory
+		--experimental --fleet --no-ask-user --no-auto-update --no-bash-env --no-custom-instructions
+		--no-experimental --no-remote --no-remote-export --plan --trust-folder`},
+	{grammar.Setting, rewrite.OneValue, `--add-dir --add-github-mcp-tool --add-github-mcp-toolset
+		--agent --auto-tier --context --disable-mcp-server --dynamic-retrieval --enable-mcp-server
+		--extension-sdk-path --mcp-github-auth --mode --plugin-dir --reasoning-effort|--effort`},
 	{grammar.Setting, rewrite.OptionalValue, `--bash-env`},
 	{grammar.Setting, rewrite.ManyValues, `--allow-tool --allow-url --available-tools --deny-tool
 		--deny-url --excluded-tools --secret-env-vars`},
@@ -99,8 +99,8 @@ var options = grammar.Options{
 	// --max-ai-credits: of a session, not of a call.
 	// --name: of a new session.
 	// --usage-output-file: the whole session's figures.
-	{grammar.Unmanaged, rewrite.OneValue, `--attachment --environment-compute-id --environment-host --max-ai-credits
-		--name|-n --usage-output-file`},
+	{grammar.Unmanaged, rewrite.OneValue, `--attachment --environment-compute-id --environment-host
+		--max-ai-credits --name|-n --usage-output-file`},
 	// --share: the whole session.
 	{grammar.Unmanaged, rewrite.OptionalValue, `--connect --share`},
 	{grammar.Server, rewrite.NoValue, `--acp`},

@@ -76,8 +76,8 @@ var options = grammar.Options{
 	{grammar.Neutral, rewrite.OneValue, `--cwd --log-group-id`},
 	{grammar.CallerOwned, rewrite.OneValue, `--fork --session-id|-s`},
 	{grammar.Unmanaged, rewrite.NoValue, `--mission`},
-	{grammar.Unmanaged, rewrite.OneValue, `--file|-f --input-format --validator-model --validator-reasoning-effort
-		--worker-model --worker-reasoning-effort --worktree-dir`},
+	{grammar.Unmanaged, rewrite.OneValue, `--file|-f --input-format --validator-model
+		--validator-reasoning-effort --worker-model --worker-reasoning-effort --worktree-dir`},
 	{grammar.Unmanaged, rewrite.OptionalValue, `--worktree|-w`},
 	{grammar.Admin, rewrite.NoValue, `--help|-h --list-tools`},
 }

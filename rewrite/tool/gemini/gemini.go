@@ -70,11 +70,11 @@ var descriptor = rewrite.Descriptor{
 // options lists every option of gemini 0.61.0, the hidden ones included. ManyValues are yargs
 // arrays, with one value per occurrence.
 var options = grammar.Options{
-	{grammar.Setting, rewrite.NoValue, `--accept-raw-output-risk --raw-output --sandbox|-s --screen-reader
-		--skip-trust --yolo|-y`},
+	{grammar.Setting, rewrite.NoValue, `--accept-raw-output-risk --raw-output --sandbox|-s
+		--screen-reader --skip-trust --yolo|-y`},
 	{grammar.Setting, rewrite.OneValue, `--approval-mode`},
-	{grammar.Setting, rewrite.ManyValues, `--allowed-mcp-server-names --allowed-tools --extensions|-e
-		--include-directories`},
+	{grammar.Setting, rewrite.ManyValues, `--allowed-mcp-server-names --allowed-tools
+		--extensions|-e --include-directories`},
 	{grammar.FileSetting, rewrite.ManyValues, `--admin-policy --policy`},
 	{grammar.Model, rewrite.OneValue, `--model|-m`},
 	{grammar.Format, rewrite.OneValue, `--output-format|-o`},
@@ -82,8 +82,8 @@ var options = grammar.Options{
 	{grammar.Neutral, rewrite.OneValue, `--prompt|-p`},
 	{grammar.CallerOwned, rewrite.OneValue, `--session-file --session-id`},
 	{grammar.CallerOwned, rewrite.OptionalValue, `--resume|-r`},
-	{grammar.Unmanaged, rewrite.OptionalValue, `--fake-responses --fake-responses-non-strict --record-responses
-		--worktree|-w`},
+	{grammar.Unmanaged, rewrite.OptionalValue, `--fake-responses --fake-responses-non-strict
+		--record-responses --worktree|-w`},
 	{grammar.Server, rewrite.NoValue, `--acp --experimental-acp`},
 	{grammar.Admin, rewrite.NoValue, `--help|-h --list-extensions|-l --list-sessions --version|-v`},
 	{grammar.Admin, rewrite.OneValue, `--prompt-interactive|-i`},

@@ -64,13 +64,14 @@ var descriptor = rewrite.Descriptor{
 // options lists every option of qwen 0.24.4, the hidden ones included. ManyValues are yargs
 // arrays, with one value per occurrence.
 var options = grammar.Options{
-	{grammar.Setting, rewrite.NoValue, `--bare --experimental-lsp --insecure --safe-mode --sandbox|-s
-		--screen-reader --yolo|-y`},
+	{grammar.Setting, rewrite.NoValue, `--bare --experimental-lsp --insecure --safe-mode
+		--sandbox|-s --screen-reader --yolo|-y`},
 	{grammar.Setting, rewrite.OneValue, `--append-system-prompt --approval-mode --auth-type
 		--channel --json-schema --max-subagent-depth --openai-api-key --openai-base-url
 		--output-style --proxy --sandbox-image --system-prompt`},
 	{grammar.Setting, rewrite.ManyValues, `--allowed-mcp-server-names --allowed-tools --core-tools
-		--disabled-slash-commands --exclude-tools --extensions|-e --fallback-model --include-directories|--add-dir`},
+		--disabled-slash-commands --exclude-tools --extensions|-e --fallback-model
+		--include-directories|--add-dir`},
 	{grammar.FileSetting, rewrite.OneValue, `--mcp-config`},
 	{grammar.Model, rewrite.OneValue, `--model|-m`},
 	{grammar.Format, rewrite.OneValue, `--output-format|-o`},
@@ -78,9 +79,9 @@ var options = grammar.Options{
 	// --chat-recording: turned off, it is an opt-out.
 	{grammar.Neutral, rewrite.NoValue, `--chat-recording --debug|-d --openai-logging --telemetry
 		--telemetry-log-prompts`},
-	{grammar.Neutral, rewrite.OneValue, `--input-format --max-session-turns --max-tool-calls --max-wall-time
-		--openai-logging-dir --prompt|-p --telemetry-otlp-endpoint --telemetry-otlp-protocol --telemetry-outfile
-		--telemetry-target`},
+	{grammar.Neutral, rewrite.OneValue, `--input-format --max-session-turns --max-tool-calls
+		--max-wall-time --openai-logging-dir --prompt|-p --telemetry-otlp-endpoint
+		--telemetry-otlp-protocol --telemetry-outfile --telemetry-target`},
 	{grammar.CallerOwned, rewrite.NoValue, `--continue|-c --fork-session`},
 	{grammar.CallerOwned, rewrite.OneValue, `--sandbox-session-id --session-id`},
 	{grammar.CallerOwned, rewrite.OptionalValue, `--resume|-r`},
