@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"reprise/ledger"
@@ -88,6 +89,11 @@ func (w *world) settled(round int, died bool) {
 	w.wait(func() bool { return !w.held(l) })
 	if err := errors.Join(l.Check(), l.Close()); err != nil {
 		w.lose("%v", err)
+	}
+	// Half a file of an outcome goes after an hour.
+	half, _ := filepath.Glob(w.Ledger() + ".spool/*.tmp") // a constant pattern
+	for _, path := range half {
+		w.must(os.Chtimes(path, time.Time{}, time.Now().Add(-2*time.Hour)))
 	}
 	w.call(call{prompt: job(round + 1), task: "killed"})
 	w.resumes(call{prompt: job(round + 2), task: "killed"}, true)

@@ -12,6 +12,7 @@ import (
 	"flag"
 	"os"
 	"slices"
+	"sync"
 	"testing"
 
 	"reprise/test/harness"
@@ -28,7 +29,24 @@ var (
 	rounds = 1 // of calls that are made at once
 )
 
-func TestMain(m *testing.M) { os.Exit(toolbox.Tests{M: m}.Run()) }
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+// dir is a directory for the programs and the worlds.
+var dir string
+
+func run(m *testing.M) int {
+	var err error
+	if dir, err = os.MkdirTemp("", "faults-*"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	return toolbox.Tests{M: m}.Run()
+}
+
+var built = sync.OnceValues(func() (programs, error) {
+	p, err := build(dir)
+	return p, errors.Join(err, os.Chmod(dir, 0o755)) // root makes some calls as another user
+})
 
 // A kind is a kind of fault. try sets it up in a new world, makes calls and reports the losses.
 type kind struct {
@@ -37,26 +55,27 @@ type kind struct {
 }
 
 func TestFaults(t *testing.T) {
-	dir, err := os.MkdirTemp("", "faults-*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	p, err := build(dir)
-	// root makes some calls as another user
-	if err = errors.Join(err, os.Chmod(dir, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
 	if *all {
 		stride, rounds = 12, 3
 	}
 	for _, k := range slices.Concat(burstKinds, ledgerKinds, leaseKinds, crashKinds) {
-		t.Run(k.subject+": "+k.name, func(t *testing.T) { k.once(t, p, dir) })
+		t.Run(k.subject+": "+k.name, k.once)
 	}
 }
 
+// A call waits for 30 s for a session, meanwhile the others are tried.
+func TestWaitIsOver(t *testing.T) {
+	t.Parallel()
+	waitIsOver.once(t)
+}
+
 // once tries a kind in a world of its own.
-func (k kind) once(t *testing.T, p programs, dir string) {
+func (k kind) once(t *testing.T) {
+	p, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir, err := os.MkdirTemp(dir, "world-*")
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,14 @@ import (
 	"reprise/test/harness"
 )
 
+var waitIsOver = kind{"leases", "the wait is over before the session is free", func(w *world) {
+	w.waits()
+	holder := w.hold(call{prompt: job(1), ms: 35_000})
+	w.resumes(call{prompt: job(2)}, false)
+	w.must(holder.Wait())
+	w.sound(0)
+}}
+
 var leaseKinds = []kind{
 	{"leases", "64 calls wait for one session", func(w *world) {
 		w.waits()
@@ -79,13 +87,6 @@ var leaseKinds = []kind{
 			os.Getpid()))(w)
 		w.resumes(call{prompt: job(2)}, false)
 		w.sound(1)
-	}},
-	{"leases", "the wait is over before the session is free", func(w *world) {
-		w.waits()
-		holder := w.hold(call{prompt: job(1), ms: 35_000}) // a call waits for 30 s
-		w.resumes(call{prompt: job(2)}, false)
-		w.must(holder.Wait())
-		w.sound(0)
 	}},
 	{"leases", "a call is ended while it waits", func(w *world) {
 		w.waits()
