@@ -93,8 +93,9 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 	}
 }
 
-// addFlow looks for answers of other sessions since the session's latest run. It returns the lines of
-// the prompt that such an answer has. A line in answers of two chains is a form that all answers have.
+// addFlow looks for answers of other sessions since the session's latest run. It returns the lines
+// of the prompt that such an answer has. A line in answers of two chains is a form that all answers
+// have.
 func addFlow(c *decide.ChainFacts, answers []givenAnswer) (quoted map[string]bool) {
 	quoted, added := map[string]bool{}, map[prompt.WordDigest]string{}
 	e := &c.Continuity.Evidence
@@ -154,9 +155,11 @@ const longestRun = 24 * 60 * 60 * 1000
 // call without a recorded end counts.
 func (l *Ledger) Beside(dir string, from, to decide.Millis) (n int, err error) {
 	below := strings.TrimSuffix(dir, "/") + "/"
-	err = l.db.QueryRow("SELECT count(*) FROM calls WHERE started >= ? AND started < ? AND (duration IS NULL "+
+	err = l.db.QueryRow("SELECT count(*) FROM calls WHERE started >= ? AND started < ? AND "+
+		"(duration IS NULL "+
 		"OR started + duration > ?) "+
-		"AND (cwd = ? OR substr(cwd, 1, ?) = ?)", from-longestRun, to, from, dir, len([]rune(below)), below).Scan(&n)
+		"AND (cwd = ? OR substr(cwd, 1, ?) = ?)", from-longestRun, to, from, dir,
+		len([]rune(below)), below).Scan(&n)
 	return n, err
 }
 
@@ -171,6 +174,7 @@ func (e *Ending) recordAnswer(tx *sql.Tx, call int64) error {
 		call, e.Session, e.Chain, e.Project, ended, e.AnswerLines); err != nil {
 		return err
 	}
-	_, err := tx.Exec("DELETE FROM answers WHERE project = ? AND ended < ?", e.Project, ended-answersKept)
+	_, err := tx.Exec("DELETE FROM answers WHERE project = ? AND ended < ?", e.Project,
+		ended-answersKept)
 	return err
 }

@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	review     = "The parser still reads one byte past the end of its buffer.\n\nThe list is in notes/review_findings.md."
+	review = "The parser still reads one byte past the end of its buffer.\n\nThe list is in " +
+		"notes/review_findings.md."
 	notWritten = "The printer writes its colours even where nobody can see them."
 )
 
@@ -25,7 +26,8 @@ func (j project) run(where, prompt, answer string, began, ended decide.Millis) i
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	finish(j.t, j.l, ticket, goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Session), answer, ended))
+	finish(j.t, j.l, ticket,
+		goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Session), answer, ended))
 	return ticket.ID
 }
 
@@ -36,7 +38,8 @@ func (j project) call(where, prompt string, now decide.Millis) *Call {
 	return c
 }
 
-// proof returns the evidence that a prompt continues the session of the coder, which was sent base 1.
+// proof returns the evidence that a prompt continues the session of the coder, which was sent base
+// 1.
 func (j project) proof(where, more string, now decide.Millis) decide.ChainFacts {
 	j.t.Helper()
 	_, chains, err := Preview(j.l, j.call(where, fmt.Sprintf(base, 1)+"\n\n"+more, now))
@@ -46,7 +49,8 @@ func (j project) proof(where, more string, now decide.Millis) decide.ChainFacts 
 	return chains[0]
 }
 
-// A line of another call's answer since the session's latest run is known in the next prompt. A file that it names says nothing.
+// A line of another call's answer since the session's latest run is known in the next prompt. A
+// file that it names says nothing.
 func TestAnswersOfOthers(t *testing.T) {
 	const coder, reviewer, other = 1, 2, 3
 	quoted := "The review says:\n\nThe parser still reads one byte past the end of its buffer."
@@ -57,11 +61,21 @@ func TestAnswersOfOthers(t *testing.T) {
 		now    decide.Millis
 		want   func(call int64) decide.Evidence
 	}{
-		"a line of it": {nil, quoted, 9000, func(call int64) decide.Evidence { return decide.Evidence{Flow: call} }},
-		"a file of it": {nil, named, 9000, func(int64) decide.Evidence { return decide.Evidence{} }},
-		"neither":      {nil, notWritten, 9000, func(int64) decide.Evidence { return decide.Evidence{} }},
-		"a day later":  {nil, quoted, 4000 + answersKept, func(call int64) decide.Evidence { return decide.Evidence{Flow: call} }},
-		"too late":     {nil, quoted, 4001 + answersKept, func(int64) decide.Evidence { return decide.Evidence{} }},
+		"a line of it": {nil, quoted, 9000, func(call int64) decide.Evidence {
+			return decide.Evidence{Flow: call}
+		}},
+		"a file of it": {nil, named, 9000, func(int64) decide.Evidence {
+			return decide.Evidence{}
+		}},
+		"neither": {nil, notWritten, 9000, func(int64) decide.Evidence {
+			return decide.Evidence{}
+		}},
+		"a day later": {nil, quoted, 4000 + answersKept, func(call int64) decide.Evidence {
+			return decide.Evidence{Flow: call}
+		}},
+		"too late": {nil, quoted, 4001 + answersKept, func(int64) decide.Evidence {
+			return decide.Evidence{}
+		}},
 		"that two have given": {func(j project) { j.run("/project", fmt.Sprintf(base, other), review, 5000, 6000) }, quoted + "\n\n" + named, 9000,
 			func(int64) decide.Evidence { return decide.Evidence{} }},
 		"and another answer": {func(j project) { j.run("/project", fmt.Sprintf(base, other), notWritten, 5000, 6000) }, quoted, 9000,
@@ -70,7 +84,8 @@ func TestAnswersOfOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l, _ := newLedger(t)
 			j := project{t, l}
-			j.run("/project", fmt.Sprintf(base, coder), "The parser refuses empty frames before it allocates anything.", 1000, 2000)
+			j.run("/project", fmt.Sprintf(base, coder),
+				"The parser refuses empty frames before it allocates anything.", 1000, 2000)
 			call := j.run("/project", fmt.Sprintf(base, reviewer), review, 3000, 4000)
 			if tt.before != nil {
 				tt.before(j)
@@ -83,13 +98,15 @@ func TestAnswersOfOthers(t *testing.T) {
 	}
 }
 
-// An answer says nothing that came before the session's latest run, in another project, or from the session's own chain.
+// An answer says nothing that came before the session's latest run, in another project, or from the
+// session's own chain.
 func TestAnswersThatSayNothing(t *testing.T) {
 	l, _ := newLedger(t)
 	j := project{t, l}
 	quoted := "The review says:\n\nThe parser still reads one byte past the end of its buffer."
 	j.run("/project", fmt.Sprintf(base, 2), review, 100, 900)
-	j.run("/project", fmt.Sprintf(base, 1), "The parser refuses empty frames before it allocates anything.", 1000, 2000)
+	j.run("/project", fmt.Sprintf(base, 1),
+		"The parser refuses empty frames before it allocates anything.", 1000, 2000)
 	if got := j.proof("/project", quoted, 9000).Evidence; got.Flow != 0 {
 		t.Errorf("before the latest run: %+v", got)
 	}
@@ -97,12 +114,16 @@ func TestAnswersThatSayNothing(t *testing.T) {
 	if got := j.proof("/project", quoted, 9000).Evidence; got.Flow != 0 {
 		t.Errorf("in another project: %+v", got)
 	}
-	own := j.proof("/project", "Your last report:\n\nThe parser refuses empty frames before it allocates anything.", 9000)
+	own := j.proof("/project",
+		"Your last report:\n\nThe parser refuses empty frames before it allocates anything.", 9000)
 	if own.Evidence.Flow != 0 || !own.Evidence.Answer || own.AnswerShared {
 		t.Errorf("its own: %+v, shared %v", own.Evidence, own.AnswerShared)
 	}
-	j.run("/project", fmt.Sprintf(base, 3), "The parser refuses empty frames before it allocates anything.", 5000, 6000)
-	if shared := j.proof("/project", "Your last report:\n\nThe parser refuses empty frames before it allocates anything.", 9000); !shared.AnswerShared {
+	j.run("/project", fmt.Sprintf(base, 3),
+		"The parser refuses empty frames before it allocates anything.", 5000, 6000)
+	if shared := j.proof("/project",
+		"Your last report:\n\nThe parser refuses empty frames before it allocates anything.",
+		9000); !shared.AnswerShared {
 		t.Errorf("given twice: %+v, shared %v", shared.Evidence, shared.AnswerShared)
 	}
 }
@@ -118,7 +139,8 @@ func TestAnswersAreForgotten(t *testing.T) {
 		return n
 	}
 	j.run("/project", fmt.Sprintf(base, 1), review, 1000, 2000)
-	j.run("/project", fmt.Sprintf(base, 2), "done", 3000, 4000) // says nothing that could be recognized
+	// says nothing that could be recognized
+	j.run("/project", fmt.Sprintf(base, 2), "done", 3000, 4000)
 	if n := kept(); n != 1 {
 		t.Errorf("%d answers", n)
 	}
@@ -142,7 +164,8 @@ func TestQuotedWords(t *testing.T) {
 	for _, quoted := range []bool{true, false} {
 		l, _ := newLedger(t)
 		j := project{t, l}
-		j.run("/project", fmt.Sprintf(base, 1), "The parser refuses empty frames before it allocates anything.", 1000, 2000)
+		j.run("/project", fmt.Sprintf(base, 1),
+			"The parser refuses empty frames before it allocates anything.", 1000, 2000)
 		if quoted {
 			j.run("/project", fmt.Sprintf(base, 2), words, 3000, 4000)
 		}
@@ -156,10 +179,13 @@ func TestQuotedWords(t *testing.T) {
 func TestAnswerAlone(t *testing.T) {
 	l, _ := newLedger(t)
 	j := project{t, l}
-	answer := "The parser refuses empty frames before it allocates anything, and the printer writes each colour once. " +
-		"What is left is the queue between them: it drops the oldest frame where it should wait for the reader, and says nothing of it."
+	answer := "The parser refuses empty frames before it allocates anything, and the printer " +
+		"writes each colour once. " +
+		"What is left is the queue between them: it drops the oldest frame where it should wait " +
+		"for the reader, and says nothing of it."
 	for n := range 12 { // their numbers have two digits
-		j.run("/project", fmt.Sprintf(base, n), fmt.Sprintf("Frame %d was read.", n), decide.Millis(10*n), decide.Millis(10*n+5))
+		j.run("/project", fmt.Sprintf(base, n), fmt.Sprintf("Frame %d was read.", n),
+			decide.Millis(10*n), decide.Millis(10*n+5))
 	}
 	j.run("/project", fmt.Sprintf(base, 20), answer, 1000, 2000)
 	for prompt, want := range map[string]bool{
@@ -180,8 +206,8 @@ func TestAnswerAlone(t *testing.T) {
 	}
 }
 
-// The files that commands of a run changed are looked for if the same caller goes on with the session. Where none
-// stands, its names are no trace.
+// The files that commands of a run changed are looked for if the same caller goes on with the
+// session. Where none stands, its names are no trace.
 func TestCommandsWork(t *testing.T) {
 	const log = "FAILED src/parser.go:12: the buffer is too short"
 	for _, tt := range []struct {
@@ -192,12 +218,16 @@ func TestCommandsWork(t *testing.T) {
 	}{
 		{"typed", `[{"run":{}}]`, `[{"path":"src/parser.go"},{"run":{}}]`, 0, true,
 			decide.Evidence{Work: true, Trace: true, Terminal: true}},
-		{"found", `[{"run":{}}]`, `[{"path":"src/parser.go"},{"run":{}}]`, 7, true, decide.Evidence{Work: true, Trace: true}},
-		{"another file", `[{"run":{}}]`, `[{"path":"src/printer.go"},{"run":{}}]`, 7, true, decide.Evidence{Work: true, Trace: true}},
+		{"found", `[{"run":{}}]`, `[{"path":"src/parser.go"},{"run":{}}]`, 7, true,
+			decide.Evidence{Work: true, Trace: true}},
+		{"another file", `[{"run":{}}]`, `[{"path":"src/printer.go"},{"run":{}}]`, 7, true,
+			decide.Evidence{Work: true, Trace: true}},
 		{"gone", `[{"run":{}}]`, `[{"run":{}}]`, 7, true, decide.Evidence{}},
-		{"known", `[{"path":"x"},{"run":{}}]`, "", 7, false, decide.Evidence{Work: true, Trace: true}},
+		{"known", `[{"path":"x"},{"run":{}}]`, "", 7, false,
+			decide.Evidence{Work: true, Trace: true}},
 		{"no commands", "", "", 7, false, decide.Evidence{Trace: true}},
-		{"another caller", `[{"run":{}}]`, `[{"path":"x"}]`, 8, false, decide.Evidence{Trace: true}},
+		{"another caller", `[{"run":{}}]`, `[{"path":"x"}]`, 8, false,
+			decide.Evidence{Trace: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l, _ := newLedger(t)
@@ -249,7 +279,9 @@ func TestBeside(t *testing.T) {
 			t.Fatal(err)
 		}
 		if ended > 0 {
-			finish(t, l, ticket, goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Session), "done", ended))
+			finish(t, l, ticket,
+				goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Session),
+					"done", ended))
 		}
 	}
 	ran("/project", 1000, 2000)
@@ -261,8 +293,10 @@ func TestBeside(t *testing.T) {
 		from, to decide.Millis
 		want     int
 	}{
-		{"/project", 1000, 2000, 1}, {"/project", 2000, 3000, 0}, {"/project", 1999, 3001, 2}, {"/project", 2001, 2999, 0}, {"/project", 3500, 9000, 2},
-		{"/project/sub", 0, 9000, 1}, {"/", 0, 9000, 4}, {"/project", 5000 + longestRun, 5000 + longestRun, 1}, {"/project", 5001 + longestRun, 6000 + longestRun, 0},
+		{"/project", 1000, 2000, 1}, {"/project", 2000, 3000, 0}, {"/project", 1999, 3001, 2},
+		{"/project", 2001, 2999, 0}, {"/project", 3500, 9000, 2},
+		{"/project/sub", 0, 9000, 1}, {"/", 0, 9000, 4}, {"/project", 5000 + longestRun, 5000 +
+			longestRun, 1}, {"/project", 5001 + longestRun, 6000 + longestRun, 0},
 	} {
 		if n, err := l.Beside(tt.dir, tt.from, tt.to); n != tt.want || err != nil {
 			t.Errorf("%s from %d to %d: %d, %v, want %d", tt.dir, tt.from, tt.to, n, err, tt.want)

@@ -20,14 +20,15 @@ func bucket(key prompt.Key, chain int64) float64 {
 	return float64(binary.BigEndian.Uint64(d[:])>>11) / (1 << 53)
 }
 
-// Share returns the number from 0 to 1 that decides whether a chain is held out. known is false for a chain of
-// a store, which the store numbers.
+// Share returns the number from 0 to 1 that decides whether a chain is held out. known is false for
+// a chain of a store, which the store numbers.
 func (l *Ledger) Share(chain int64) (share float64, known bool, err error) {
 	shared, err := l.IsLent(chain)
 	return bucket(l.key, chain), err == nil && !shared, err
 }
 
-// arm returns the side of the comparison that the call's chain is on, "" if there is no control group.
+// arm returns the side of the comparison that the call's chain is on, "" if there is no control
+// group.
 func (t *Ticket) arm() string {
 	holdOut := t.call.Limits.HoldOut
 	if t.Chain == 0 || holdOut <= 0 || holdOut >= 1 {

@@ -14,7 +14,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Book stores chains: the local ledger, or a remote store. Calls on a remote store are recorded locally too.
+// A Book stores chains: the local ledger, or a remote store. Calls on a remote store are recorded
+// locally too.
 type Book interface {
 	// Key returns the key for digests of the chains' prompts.
 	Key() prompt.Key
@@ -57,7 +58,9 @@ func Begin(b Book, c *Call) (decide.Decision, *Ticket, error) {
 	l := b.Here()
 	if _, err := l.settleSome(); IsLocked(err) {
 		return decide.Decision{}, nil, err
-	} // an outcome that cannot be recorded for another reason only leaves the session unfit to resume
+		// an outcome that cannot be recorded for another reason only leaves the session unfit to
+		// resume
+	}
 	for n := 1; ; n++ {
 		d, of, err := decideOn(b, c)
 		if err != nil {
@@ -115,8 +118,8 @@ func Preview(b Book, c *Call) (decide.Decision, []decide.ChainFacts, error) {
 // shortest is the minimum pause before a retry.
 const shortest = 20 * time.Millisecond
 
-// Pause waits before the next try in a book that others have changed: longer each time, and never as long as they do.
-// A try takes so long.
+// Pause waits before the next try in a book that others have changed: longer each time, and never
+// as long as they do. A try takes so long.
 func Pause(try time.Duration, n int) {
 	time.Sleep(time.Duration(rand.Int64N(int64(max(try, shortest)) << min(n, maxDecisions))))
 }

@@ -46,11 +46,16 @@ func TestAncestorIsAskedSeldom(t *testing.T) {
 		{"commits on top", func(*decide.Facts) {}, nil, true, reason.Extends},
 		{"taken back", func(*decide.Facts) {}, reason.CommitGone, true, reason.CommitGone},
 		{"git is silent", func(*decide.Facts) {}, reason.CommitUnknown, true, reason.CommitUnknown},
-		{"the same commit", func(f *decide.Facts) { f.Revision.Head = before }, reason.CommitGone, false, reason.Extends},
-		{"no commit before", func(f *decide.Facts) { f.Chains[0].Revision.Head = "" }, reason.CommitGone, false, reason.Extends},
-		{"no commit any more", func(f *decide.Facts) { f.Revision.Head = "" }, reason.CommitGone, true, reason.CommitGone},
-		{"fresh anyway", func(f *decide.Facts) { f.Fingerprints.Model = "n" }, reason.CommitGone, false, reason.ModelChanged},
-		{"fresh anyway, for another chain's sake", func(f *decide.Facts) { f.Chains = nil }, reason.CommitGone, false, reason.FirstCall},
+		{"the same commit", func(f *decide.Facts) { f.Revision.Head = before }, reason.CommitGone,
+			false, reason.Extends},
+		{"no commit before", func(f *decide.Facts) { f.Chains[0].Revision.Head = "" },
+			reason.CommitGone, false, reason.Extends},
+		{"no commit any more", func(f *decide.Facts) { f.Revision.Head = "" }, reason.CommitGone,
+			true, reason.CommitGone},
+		{"fresh anyway", func(f *decide.Facts) { f.Fingerprints.Model = "n" }, reason.CommitGone,
+			false, reason.ModelChanged},
+		{"fresh anyway, for another chain's sake", func(f *decide.Facts) { f.Chains = nil },
+			reason.CommitGone, false, reason.FirstCall},
 	} {
 		f := goodFacts()
 		f.Revision.Head, f.Chains[0].Revision.Head = now, before
@@ -63,13 +68,14 @@ func TestAncestorIsAskedSeldom(t *testing.T) {
 			return tt.history
 		}}
 		if d := c.Decide(f); d.Reason != tt.want || asked != tt.asked {
-			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want, tt.asked)
+			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want,
+				tt.asked)
 		}
 	}
 }
 
-// Files are looked at only where the call would go on with the session, its commits are there, and they were
-// changed on this machine.
+// Files are looked at only where the call would go on with the session, its commits are there, and
+// they were changed on this machine.
 func TestWorkIsLookedAtSeldom(t *testing.T) {
 	const left, head = "files", "b"
 	for _, tt := range []struct {
@@ -80,12 +86,22 @@ func TestWorkIsLookedAtSeldom(t *testing.T) {
 	}{
 		{"as it was", func(*Call, *decide.Facts) {}, false, true, reason.Extends},
 		{"thrown away", func(*Call, *decide.Facts) {}, true, true, reason.WorkGone},
-		{"of a named job", func(_ *Call, f *decide.Facts) { f.Named = true }, true, true, reason.WorkGone},
-		{"no files", func(_ *Call, f *decide.Facts) { f.Chains[0].LeftFiles = "" }, true, false, reason.Extends},
-		{"commit gone", func(c *Call, f *decide.Facts) { f.Revision.Head = "n" }, true, false, reason.CommitGone},
-		{"of another machine", func(c *Call, f *decide.Facts) { c.Checkout = func(string, string) bool { return false } }, true, false, reason.CheckoutDiffers},
-		{"fresh anyway", func(_ *Call, f *decide.Facts) { f.Fingerprints.Model = "n" }, true, false, reason.ModelChanged},
-		{"no way to look", func(c *Call, _ *decide.Facts) { c.WorkGone = nil }, true, false, reason.Extends},
+		{"of a named job", func(_ *Call, f *decide.Facts) { f.Named = true }, true,
+			true, reason.WorkGone},
+		{"no files", func(_ *Call, f *decide.Facts) { f.Chains[0].LeftFiles = "" }, true,
+			false, reason.Extends},
+		{"commit gone", func(c *Call, f *decide.Facts) { f.Revision.Head = "n" }, true,
+			false, reason.CommitGone},
+		{"of another machine",
+			func(c *Call,
+				f *decide.Facts) {
+				c.Checkout = func(string, string) bool { return false }
+			}, true,
+			false, reason.CheckoutDiffers},
+		{"fresh anyway", func(_ *Call, f *decide.Facts) { f.Fingerprints.Model = "n" }, true,
+			false, reason.ModelChanged},
+		{"no way to look", func(c *Call, _ *decide.Facts) { c.WorkGone = nil }, true,
+			false, reason.Extends},
 	} {
 		f := goodFacts()
 		f.Revision.Head, f.Chains[0].Revision.Head, f.Chains[0].LeftFiles = head, head, left
@@ -98,13 +114,14 @@ func TestWorkIsLookedAtSeldom(t *testing.T) {
 		}, History: func(string) error { return reason.CommitGone }}
 		tt.change(c, &f)
 		if d := c.Decide(f); d.Reason != tt.want || asked != tt.asked {
-			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want, tt.asked)
+			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want,
+				tt.asked)
 		}
 	}
 }
 
-// The files that a session's runs have left are handed to the run that continues it, also in a copy, and to
-// the guard of the call after it. A fresh run begins without any.
+// The files that a session's runs have left are handed to the run that continues it, also in a
+// copy, and to the guard of the call after it. A fresh run begins without any.
 func TestFilesLeftAreKept(t *testing.T) {
 	for _, copies := range []bool{false, true} {
 		l, _ := newLedger(t)
@@ -117,7 +134,8 @@ func TestFilesLeftAreKept(t *testing.T) {
 			c.WorkGone = func(left, _ string) bool { asked = left; return gone }
 			d, ticket := beginCall(t, l, c)
 			if asked != wantAsked || ticket.Left != want || gone != (d.Reason == reason.WorkGone) {
-				t.Errorf("copies %v, %s: asked about %q, the run has %q, want %q and %q", copies, d.Reason, asked, ticket.Left, wantAsked, want)
+				t.Errorf("copies %v, %s: asked about %q, the run has %q, want %q and %q", copies,
+					d.Reason, asked, ticket.Left, wantAsked, want)
 			}
 			o := outcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", now), "/file", 10, "", now+1)
 			if d.Mode.Continues() && !copies {
@@ -135,7 +153,8 @@ func TestFilesLeftAreKept(t *testing.T) {
 		run(3000, true, "files 2", "", "files 3")
 		ticket := run(4000, false, "files 3", "files 3", "")
 		if copies { // until it ends, the copy has the values of its source
-			wantRow(t, "a copy", row(t, l, "sessions", ticket.Session), map[string]any{"left_files": "files 3"})
+			wantRow(t, "a copy", row(t, l, "sessions", ticket.Session),
+				map[string]any{"left_files": "files 3"})
 		}
 		if err := l.FallBack(ticket, reason.RefusedUnknown); err != nil || ticket.Left != "" {
 			t.Errorf("copies %v: after a refusal %q, %v", copies, ticket.Left, err)
@@ -149,7 +168,8 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 	l, _ := newLedger(t)
 	first := decide.Revision{Repository: "r", Branch: "main", Head: "1"}
 	left := decide.Revision{Repository: "r", Branch: "work", Head: "2"}
-	play := func(now decide.Millis, prompt string, p decide.Fingerprints, at, leaves decide.Revision, want reason.Code) (decide.Decision, *Ticket) {
+	play := func(now decide.Millis, prompt string, p decide.Fingerprints, at,
+		leaves decide.Revision, want reason.Code) (decide.Decision, *Ticket) {
 		t.Helper()
 		c := testCall(l, prompt, now)
 		c.Task, c.Fingerprints, c.Revision, c.Limits.Unrelated = "t", p, at, true
@@ -163,8 +183,10 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 		if err != nil || d.Reason != want {
 			t.Fatalf("%s (%s), %v, want %s", d.Mode, d.Reason, err, want)
 		}
-		seen := rewrite.StreamState{ID: someID, Model: "model[1m]", Final: true, Content: true, Answer: "done"}
-		if err := l.Finish(ticket, &Outcome{Now: now + 1, Seen: seen, File: "/f", Stamp: "1", Revision: leaves}); err != nil {
+		seen := rewrite.StreamState{ID: someID, Model: "model[1m]", Final: true, Content: true,
+			Answer: "done"}
+		if err := l.Finish(ticket, &Outcome{Now: now + 1, Seen: seen, File: "/f",
+			Stamp: "1", Revision: leaves}); err != nil {
 			t.Fatal(err)
 		}
 		return d, ticket
@@ -173,7 +195,8 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 	b := decide.Fingerprints{Settings: decide.NewDigests([]decide.NamedDigest{{Guard: reason.SettingsChanged, Name: "X", Value: "2"}, {Guard: reason.SettingsChanged, Name: "Y", Value: "2"}})}
 	play(1000, "One.", a, first, left, reason.FirstCall)
 	play(2000, "Two.", a, left, left, reason.Unrelated)
-	play(3000, "Three.", a, decide.Revision{Repository: "r", Branch: "work", Head: "3"}, decide.Revision{Repository: "r", Branch: "work", Head: "4"}, reason.Unrelated)
+	play(3000, "Three.", a, decide.Revision{Repository: "r", Branch: "work", Head: "3"},
+		decide.Revision{Repository: "r", Branch: "work", Head: "4"}, reason.Unrelated)
 	play(4000, "Four.", a, left, left, reason.CommitGone)
 	play(5000, "Five.", a, first, first, reason.BranchChanged)
 	_, ticket := play(6000, "Six.", b, first, first, reason.SettingsChanged)
@@ -214,7 +237,8 @@ func TestCallerIsRecorded(t *testing.T) {
 	d, third := beginCall(t, l, c)
 	wantSource(t, "a copy", d, sourceID)
 	check("a copied call", third, c.Caller)
-	wantRow(t, "its source", row(t, l, "sessions", first.Session), map[string]any{"caller": EncodeJSON(callerOf(10, 7))})
+	wantRow(t, "its source", row(t, l, "sessions", first.Session),
+		map[string]any{"caller": EncodeJSON(callerOf(10, 7))})
 }
 
 func wantSession(t *testing.T, d decide.Decision, got, want *Ticket) {

@@ -14,13 +14,15 @@ type request struct{ prompt, read int64 }
 
 // callAt makes a call of a named task. Its session holds the first request and the text added until
 // the end.
-func callAt(t *testing.T, l *Ledger, now decide.Millis, task string, first, sum request, holds int64) decide.Decision {
+func callAt(t *testing.T, l *Ledger, now decide.Millis, task string, first,
+	sum request, holds int64) decide.Decision {
 	t.Helper()
 	return callWith(t, l, now, task, first, sum, holds, func(*Call) {}, func(*Ticket) {})
 }
 
 // callWith is callAt with another call, and shows the ticket that it gets.
-func callWith(t *testing.T, l *Ledger, now decide.Millis, task string, first, sum request, holds int64, change func(*Call), got func(*Ticket)) decide.Decision {
+func callWith(t *testing.T, l *Ledger, now decide.Millis, task string, first, sum request,
+	holds int64, change func(*Call), got func(*Ticket)) decide.Decision {
 	t.Helper()
 	c := testCall(l, fmt.Sprintf(base, now), now)
 	c.Task, c.Rule, c.Scope = task, "r", "r"
@@ -37,9 +39,11 @@ func callWith(t *testing.T, l *Ledger, now decide.Millis, task string, first, su
 	}
 	o := goodOutcome(id, "done", now)
 	o.Seen.Model, o.Seen.ContextUse.Used, o.Sent = "opus", holds, len(c.Prompt.Text)
-	o.Seen.Usage = rewrite.Usage{Known: true, CacheRead: sum.read, CacheWrite: sum.prompt - sum.read}
+	o.Seen.Usage = rewrite.Usage{Known: true, CacheRead: sum.read,
+		CacheWrite: sum.prompt - sum.read}
 	if first.prompt > 0 {
-		o.Seen.First = rewrite.Usage{Known: true, CacheRead: first.read, CacheWrite: first.prompt - first.read}
+		o.Seen.First = rewrite.Usage{Known: true, CacheRead: first.read,
+			CacheWrite: first.prompt - first.read}
 	}
 	finish(t, l, ticket, o)
 	return d
@@ -60,11 +64,13 @@ func TestMissedResumesAreSuspendedEarly(t *testing.T) {
 			l, _ := newLedger(t)
 			now := 100 * hour
 			for i := range 5 {
-				callAt(t, l, now, fmt.Sprint("task ", i), request{10_000, 0}, request{20_000, 0}, 10_000)
+				callAt(t, l, now, fmt.Sprint("task ", i), request{10_000, 0}, request{20_000, 0},
+					10_000)
 			}
 			resume := func() reason.Code {
 				now += minute
-				return callAt(t, l, now, "task 0", request{10_500, c.read}, request{c.sum, c.read}, 10_500).Reason
+				return callAt(t, l, now, "task 0", request{10_500, c.read},
+					request{c.sum, c.read}, 10_500).Reason
 			}
 			for i := range c.resumes {
 				if got := resume(); got != reason.Unrelated {
@@ -78,7 +84,8 @@ func TestMissedResumesAreSuspendedEarly(t *testing.T) {
 	}
 }
 
-// Rounds ten minutes apart cost a chain no more than it would have without reprise, from the third resume on.
+// Rounds ten minutes apart cost a chain no more than it would have without reprise, from the third
+// resume on.
 func TestAChainsOwnMissesAreSuspended(t *testing.T) {
 	l, _ := newLedger(t)
 	now := decide.Millis(100 * hour)

@@ -8,8 +8,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Call is a call before it runs, with all that the decision needs to know. Task is "" if continuity must find
-// the chain.
+// A Call is a call before it runs, with all that the decision needs to know. Task is "" if
+// continuity must find the chain.
 type Call struct {
 	Record         // the part that is saved before the decision
 	decide.Request // the part that the decision depends on
@@ -18,32 +18,35 @@ type Call struct {
 	Strict         bool     // Task separates jobs, but continuity must prove the same one
 	Captured       bool     // each job has a separate task: the prompt or environment gives it
 	Resets         []string // roles that lose their chains of this task by the prompt
-	StartFrom      string   // the role of the task that the call's role begins as a copy of, "" for none
-	Prompt         *prompt.Prompt
-	Wait           bool   // the call waits for a session that another process holds
-	WaitForRecord  bool   // it waits if the caller can know the answer of a run that is not recorded yet
-	MayKeepHour    bool   // the provider can be asked to keep the prompt for an hour
-	Project        string // the root of the directory's repository, or the directory
-	// WorkGone reports whether files that a session changed have been thrown away since, given how the
-	// runs left them and the commit that was checked out then. It can be nil.
+	// the role of the task that the call's role begins as a copy of, "" for none
+	StartFrom string
+	Prompt    *prompt.Prompt
+	Wait      bool // the call waits for a session that another process holds
+	// it waits if the caller can know the answer of a run that is not recorded yet
+	WaitForRecord bool
+	MayKeepHour   bool   // the provider can be asked to keep the prompt for an hour
+	Project       string // the root of the directory's repository, or the directory
+	// WorkGone reports whether files that a session changed have been thrown away since, given how
+	// the runs left them and the commit that was checked out then. It can be nil.
 	WorkGone func(left, head string) bool
 	// FindWork adds to the files that a session's runs left the files that lie as commands of these
 	// runs left them, given the session's ID. It can be nil.
 	FindWork func(left, id string) string
 	// Stored compares a session with the stamp that our last run left, given the file and its ID.
 	Stored func(path, id string, stamp decide.Stamp) decide.StoredState
-	// History fails with a reason.Code if a commit is not known to be an ancestor of Revision.Head. It is called only if the
-	// call would continue a session that ended on that commit.
+	// History fails with a reason.Code if a commit is not known to be an ancestor of Revision.Head.
+	// It is called only if the call would continue a session that ended on that commit.
 	History func(commit string) error
 	// Checkout reports whether the directory has the content that another book's session has left,
 	// given Tree and Directory of ChainFacts. It can be nil.
 	Checkout func(tree, directory string) bool
 	// Tree returns git's name of the directory's content, "" if it has none. It can be nil.
 	Tree func() string
-	// ForkPoint returns the last message of a session's file when it had that stamp, or why there is
-	// none. It is nil if sessions in use must not be copied.
+	// ForkPoint returns the last message of a session's file when it had that stamp, or why there
+	// is none. It is nil if sessions in use must not be copied.
 	ForkPoint func(path string, stamp decide.Stamp) (message string, why reason.Code)
-	// Sends returns how many bytes of the prompt a decision to resume sends, and why it sends all of them. It can be nil.
+	// Sends returns how many bytes of the prompt a decision to resume sends, and why it sends all
+	// of them. It can be nil.
 	Sends func(decide.Decision) (bytes int, whole reason.Code)
 
 	otherRoles []string // the names of the task's other roles
@@ -52,8 +55,8 @@ type Call struct {
 // named reports whether the name alone identifies the call's task.
 func (c *Call) named() bool { return c.Task != "" && !c.Strict }
 
-// strong reports whether the name alone shows that a call goes on with a job, even if the job's first
-// prompt has changed: no other job has that task, and the role is known.
+// strong reports whether the name alone shows that a call goes on with a job, even if the job's
+// first prompt has changed: no other job has that task, and the role is known.
 func (c *Call) strong() bool { return c.named() && c.Captured && !c.DerivedRole() }
 
 // DerivedRole reports whether nothing names the role of the call's task.

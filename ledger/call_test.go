@@ -87,17 +87,26 @@ func TestWhatChangesBetweenDecisionAndWrite(t *testing.T) {
 		want    rewrite.Mode
 	}{
 		{"nothing", "SELECT ?1", "", "More.", rewrite.Resume},
-		{"another run has failed", "UPDATE sessions SET state = 'failed' WHERE id = ?1", "", "More.", rewrite.Fresh},
-		{"another run has begun", "UPDATE sessions SET state = 'running' WHERE id = ?1", "", "More.", rewrite.Fresh},
-		{"another run has ended well", "UPDATE sessions SET last_used = last_used + 1 WHERE id = ?1", "", "More.", rewrite.Fresh},
-		{"another role has ended it", "UPDATE sessions SET reset = 1 WHERE id = ?1", "", "More.", rewrite.Fresh},
+		{"another run has failed", "UPDATE sessions SET state = 'failed' WHERE id = ?1", "",
+			"More.", rewrite.Fresh},
+		{"another run has begun", "UPDATE sessions SET state = 'running' WHERE id = ?1", "",
+			"More.", rewrite.Fresh},
+		{"another run has ended well",
+			"UPDATE sessions SET last_used = last_used + 1 WHERE id = ?1", "", "More.",
+			rewrite.Fresh},
+		{"another role has ended it", "UPDATE sessions SET reset = 1 WHERE id = ?1", "",
+			"More.", rewrite.Fresh},
 		{"it is forgotten", "DELETE FROM sessions WHERE id = ?1", "", "More.", rewrite.Fresh},
-		{"the chain has a newer one", "UPDATE chains SET session_id = ?1 + 99", "", "More.", rewrite.Resume},
+		{"the chain has a newer one", "UPDATE chains SET session_id = ?1 + 99", "",
+			"More.", rewrite.Resume},
 		{"two have run at once", "UPDATE chains SET concurrent = 1", "", "More.", rewrite.Resume},
 		{"nothing, by name", "SELECT ?1", "task", "", rewrite.Resume},
-		{"the name has a newer one", "UPDATE chains SET session_id = ?1 + 99", "task", "", rewrite.Fresh},
-		{"two have run at once under the name", "UPDATE chains SET concurrent = 1", "task", "", rewrite.Fresh},
-		{"another run of the name has failed", "UPDATE sessions SET state = 'failed' WHERE id = ?1", "task", "", rewrite.Fresh},
+		{"the name has a newer one", "UPDATE chains SET session_id = ?1 + 99", "task",
+			"", rewrite.Fresh},
+		{"two have run at once under the name", "UPDATE chains SET concurrent = 1", "task",
+			"", rewrite.Fresh},
+		{"another run of the name has failed", "UPDATE sessions SET state = 'failed' WHERE id = ?1",
+			"task", "", rewrite.Fresh},
 	}
 	for _, tt := range tests {
 		for _, wait := range []bool{false, true} {
@@ -112,7 +121,9 @@ func TestWhatChangesBetweenDecisionAndWrite(t *testing.T) {
 			if prompt += "\n\n" + tt.more; tt.more == "" {
 				prompt = "Something else."
 			}
-			c = betweenCall(testCall(l, prompt, 3000), func() { execute(t, l, tt.happens, first.Session) })
+			c = betweenCall(testCall(l, prompt, 3000), func() {
+				execute(t, l, tt.happens, first.Session)
+			})
 			c.Task, c.Wait, c.Limits.Unrelated = tt.task, wait, true
 			d, ticket, err := Begin(l, c)
 			switch {
@@ -120,7 +131,8 @@ func TestWhatChangesBetweenDecisionAndWrite(t *testing.T) {
 				if !errors.Is(err, ErrHeld) || ticket != nil {
 					t.Errorf("%s: does not wait: %s, %v", tt.name, d.Mode, err)
 				}
-			case err != nil || d.Mode != tt.want || (d.Mode == rewrite.Fresh) != (d.Reason == reason.Leased):
+			case err != nil || d.Mode != tt.want ||
+				(d.Mode == rewrite.Fresh) != (d.Reason == reason.Leased):
 				t.Errorf("%s: %s (%s), %v, want %s", tt.name, d.Mode, d.Reason, err, tt.want)
 			case (ticket.Session == first.Session) != (tt.want == rewrite.Resume):
 				t.Errorf("%s: session %d after %d", tt.name, ticket.Session, first.Session)
@@ -129,7 +141,8 @@ func TestWhatChangesBetweenDecisionAndWrite(t *testing.T) {
 	}
 }
 
-// A process that has taken the session meanwhile keeps it, whatever the row says; a copy does not need it.
+// A process that has taken the session meanwhile keeps it, whatever the row says; a copy does not
+// need it.
 func TestALeaseBetweenDecisionAndWrite(t *testing.T) {
 	for _, copies := range []bool{false, true} {
 		l, _ := newLedger(t)
@@ -140,7 +153,8 @@ func TestALeaseBetweenDecisionAndWrite(t *testing.T) {
 		finish(t, l, first, o)
 		c := betweenCall(copyCall(l, prompt+"\n\nMore.", 3000), func() {
 			p := proc.This()
-			execute(t, l, "INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, ?, ?, ?, 0)", first.Session, p.Boot, p.PID, p.Start)
+			execute(t, l, "INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES "+
+				"(?, ?, ?, ?, 0)", first.Session, p.Boot, p.PID, p.Start)
 		})
 		c.Copies = copies
 		if d, _ := beginCall(t, l, c); d.Mode.Continues() != copies {
@@ -179,39 +193,57 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 	c.Attempt = 4
 	_, ticket := beginCall(t, l, c)
 	wantRow(t, "while it runs", row(t, l, "sessions", ticket.Session), map[string]any{
-		"state": decide.Running, "created": 1000, "last_used": 1000, "attempt": 4, "native_id": nil, "turns": 0, "first_model": ""})
+		"state": decide.Running, "created": 1000, "last_used": 1000, "attempt": 4, "native_id": nil,
+		"turns": 0, "first_model": ""})
 	sent := c.Prompt.Footprint().Bytes
-	finish(t, l, ticket, &Outcome{Now: 2000, File: "/f", Stamp: "10", Revision: decide.Revision{Repository: "r", Branch: "b", Head: "h"}, Seen: rewrite.StreamState{
-		ID: someID, Version: "1.2", Model: "first", Final: true, Content: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
-		Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100}, Files: []string{"/project/one.go"},
-	}})
+	finish(t, l, ticket, &Outcome{Now: 2000, File: "/f", Stamp: "10",
+		Revision: decide.Revision{Repository: "r", Branch: "b", Head: "h"},
+		Seen: rewrite.StreamState{
+			ID: someID, Version: "1.2", Model: "first", Final: true, Content: true, Compacted: true,
+			Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
+			Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100},
+			Files: []string{"/project/one.go"},
+		}})
 	one := row(t, l, "sessions", ticket.Session)
 	wantRow(t, "after a run", one, map[string]any{
-		"state": decide.Live, "state_why": "", "native_id": someID, "created": 1000, "last_used": 2000, "turns": 1, "errors": 0, "version": "1.2",
-		"transcript": 0, "compacted": 1, "context_used": 10, "context_limit": 100, "totals": "t1", "file": "/f", "stamp": "10",
+		"state": decide.Live, "state_why": "", "native_id": someID, "created": 1000,
+		"last_used": 2000, "turns": 1, "errors": 0, "version": "1.2",
+		"transcript": 0, "compacted": 1, "context_used": 10, "context_limit": 100, "totals": "t1",
+		"file": "/f", "stamp": "10",
 		"repository": "r", "branch": "b", "head": "h", "first_model": "first", "base_bytes": sent})
 
 	prompt += "\n\nNow the second part."
 	c = testCall(l, prompt, 3000)
-	c.Attempt, c.Revision = rewrite.NoAttempt, decide.Revision{Repository: "r", Branch: "b", Head: "h"}
+	c.Attempt, c.Revision = rewrite.NoAttempt,
+		decide.Revision{Repository: "r", Branch: "b", Head: "h"}
 	d, again := beginCall(t, l, c)
-	if d.Mode != rewrite.Resume || again.Session != ticket.Session || again.Totals != "t1" || d.Whole == "" {
+	if d.Mode != rewrite.Resume || again.Session != ticket.Session || again.Totals != "t1" ||
+		d.Whole == "" {
 		t.Fatalf("%s (%s), totals %q, whole %q", d.Mode, d.Reason, again.Totals, d.Whole)
 	}
-	wantRow(t, "while it is resumed", row(t, l, "sessions", ticket.Session), map[string]any{"state": decide.Running, "last_used": 3000, "attempt": 4, "native_id": someID})
+	wantRow(t, "while it is resumed", row(t, l, "sessions", ticket.Session),
+		map[string]any{"state": decide.Running, "last_used": 3000,
+			"attempt": 4, "native_id": someID})
 	execute(t, l, "UPDATE sessions SET transcript = 1")
-	finish(t, l, again, &Outcome{Now: 4000, Exit: 3, File: "/g", Stamp: "20", Revision: decide.Revision{Repository: "r", Branch: "c", Head: "i"}, Seen: rewrite.StreamState{
-		ID: otherID, Model: "second", Final: true, Content: true, Answer: "The second answer.", Totals: "t2", Files: []string{"/project/two.go"},
-		ContextUse: rewrite.Context{Used: 20, Limit: 200},
-	}})
+	finish(t, l, again, &Outcome{Now: 4000, Exit: 3, File: "/g", Stamp: "20",
+		Revision: decide.Revision{Repository: "r", Branch: "c", Head: "i"},
+		Seen: rewrite.StreamState{
+			ID: otherID, Model: "second", Final: true, Content: true, Answer: "The second answer.",
+			Totals: "t2", Files: []string{"/project/two.go"},
+			ContextUse: rewrite.Context{Used: 20, Limit: 200},
+		}})
 	two := row(t, l, "sessions", ticket.Session)
 	wantRow(t, "after two runs", two, map[string]any{
-		"state": decide.Failed, "state_why": "", "native_id": otherID, "created": 1000, "last_used": 4000, "turns": 1, "errors": 1, "version": "1.2",
-		"transcript": 1, "compacted": 1, "context_used": 20, "context_limit": 200, "totals": "t2", "file": "/g", "stamp": "20",
-		"branch": "c", "head": "i", "first_model": "first", "base_bytes": c.Prompt.Footprint().Bytes})
+		"state": decide.Failed, "state_why": "", "native_id": otherID, "created": 1000,
+		"last_used": 4000, "turns": 1, "errors": 1, "version": "1.2",
+		"transcript": 1, "compacted": 1, "context_used": 20, "context_limit": 200, "totals": "t2",
+		"file": "/g", "stamp": "20",
+		"branch": "c", "head": "i", "first_model": "first",
+		"base_bytes": c.Prompt.Footprint().Bytes})
 	for _, column := range []string{"answers", "said"} {
 		was, is := one[column].(string), two[column].(string)
-		if len(was) == 0 && column == "answers" || len(is) <= len(was) && column == "answers" || !strings.HasPrefix(is, was) {
+		if len(was) == 0 && column == "answers" || len(is) <= len(was) && column == "answers" ||
+			!strings.HasPrefix(is, was) {
 			t.Errorf("%s of %d bytes became %d", column, len(was), len(is))
 		}
 	}
@@ -226,7 +258,9 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 	}
 	footprint := c.Prompt.Footprint()
 	wantRow(t, "what it was sent", two, map[string]any{
-		"base": string(encodeDigests(footprint.Blocks)), "base_opening": footprint.Opening, "base_lines": string(encodeLines(footprint.Lines)), "shape": string(encodeShape(footprint.Shape))})
+		"base": string(encodeDigests(footprint.Blocks)), "base_opening": footprint.Opening,
+		"base_lines": string(encodeLines(footprint.Lines)),
+		"shape":      string(encodeShape(footprint.Shape))})
 }
 
 // The things of a session that many runs have touched are bounded, and up to there none is lost,
@@ -242,7 +276,8 @@ func TestThingsAreBounded(t *testing.T) {
 		}
 		finish(t, l, ticket, o)
 		var size int
-		if err := l.db.QueryRow("SELECT length(things) FROM sessions WHERE id = ?", ticket.Session).Scan(&size); err != nil || size != prompt.MaxThings*markSize {
+		if err := l.db.QueryRow("SELECT length(things) FROM sessions WHERE id = ?",
+			ticket.Session).Scan(&size); err != nil || size != prompt.MaxThings*markSize {
 			t.Errorf("%d bytes of things, want %d, %v", size, prompt.MaxThings*markSize, err)
 		}
 		text += fmt.Sprintf("\n\nRound %d.", n)
@@ -257,15 +292,20 @@ func TestAnInvocationIsRecorded(t *testing.T) {
 	c.Rule, c.Format = "rule", rewrite.Text
 	_, ticket := beginCall(t, l, c)
 	wantRow(t, "while it runs", row(t, l, "calls", ticket.ID), map[string]any{
-		"chain_id": ticket.Chain, "session_id": ticket.Session, "rule": "rule", "tool": "claude", "cwd": "/project", "started": 1000, "mode": rewrite.Fresh,
-		"reason": reason.FirstCall, "format": rewrite.Text, "prompt_bytes": len(prompt), "sent_bytes": len(prompt), "outcome": nil, "arm": "", "resumed_from": nil})
+		"chain_id": ticket.Chain, "session_id": ticket.Session, "rule": "rule", "tool": "claude",
+		"cwd": "/project", "started": 1000, "mode": rewrite.Fresh,
+		"reason": reason.FirstCall, "format": rewrite.Text, "prompt_bytes": len(prompt),
+		"sent_bytes": len(prompt), "outcome": nil, "arm": "", "resumed_from": nil})
 	o := goodOutcome(someID, "done", 2500)
 	o.Seen.Source, o.Seen.Model, o.Sent, o.Exit, o.Signal = "stdout", "model", 17, 3, 9
-	o.Seen.Usage = rewrite.Usage{Known: true, Input: 1, CacheRead: 2, CacheWrite: -3, Output: 4, CostNano: 1 << 60, CostKnown: true}
+	o.Seen.Usage = rewrite.Usage{Known: true, Input: 1, CacheRead: 2, CacheWrite: -3, Output: 4,
+		CostNano: 1 << 60, CostKnown: true}
 	finish(t, l, ticket, o)
 	want := map[string]any{
-		"duration": 1500, "native_id": someID, "id_source": "stdout", "model": "model", "sent_bytes": 17,
-		"input": 1, "cache_read": 2, "cache_write": 0, "output": 4, "cost": int64(maxFigure), "outcome": "killed", "exit_code": 3, "signal": 9}
+		"duration": 1500, "native_id": someID, "id_source": "stdout", "model": "model",
+		"sent_bytes": 17,
+		"input":      1, "cache_read": 2, "cache_write": 0, "output": 4, "cost": int64(maxFigure),
+		"outcome": "killed", "exit_code": 3, "signal": 9}
 	wantRow(t, "ended", row(t, l, "calls", ticket.ID), want)
 	finish(t, l, ticket, goodOutcome(otherID, "done", 9000))
 	wantRow(t, "ended twice", row(t, l, "calls", ticket.ID), want)
@@ -274,14 +314,17 @@ func TestAnInvocationIsRecorded(t *testing.T) {
 	if d.Reason != reason.PreviousKilled {
 		t.Fatal(d.Reason)
 	}
-	finish(t, l, second, &Outcome{Now: 3100, Seen: rewrite.StreamState{ID: otherID, Final: true, Content: true}})
+	finish(t, l, second, &Outcome{Now: 3100,
+		Seen: rewrite.StreamState{ID: otherID, Final: true, Content: true}})
 	wantRow(t, "nothing known", row(t, l, "calls", second.ID), map[string]any{
-		"input": nil, "cache_read": nil, "cache_write": nil, "output": nil, "cost": nil, "outcome": "ok", "signal": nil, "id_source": nil, "model": nil})
+		"input": nil, "cache_read": nil, "cache_write": nil, "output": nil, "cost": nil,
+		"outcome": "ok", "signal": nil, "id_source": nil, "model": nil})
 	d, third := beginCall(t, l, testCall(l, prompt+"\n\nMore.\n\nAnd more.", 4000))
 	if d.Mode != rewrite.Resume {
 		t.Fatal(d.Reason)
 	}
-	wantRow(t, "resumed", row(t, l, "calls", third.ID), map[string]any{"mode": rewrite.Resume, "reason": reason.Extends, "resumed_from": otherID})
+	wantRow(t, "resumed", row(t, l, "calls", third.ID),
+		map[string]any{"mode": rewrite.Resume, "reason": reason.Extends, "resumed_from": otherID})
 }
 
 // A refusal is noted in the call, the session and the chain.
@@ -311,10 +354,14 @@ func TestFallBackIsRecorded(t *testing.T) {
 		if since = second.Session; busy {
 			since = first.Session
 		}
-		wantRow(t, "the call", row(t, l, "calls", second.ID), map[string]any{"mode": rewrite.Fresh, "fell_back": why, "session_id": second.Session})
-		wantRow(t, "the first call", row(t, l, "calls", first.ID), map[string]any{"fell_back": nil, "session_id": first.Session})
-		wantRow(t, "the session", row(t, l, "sessions", first.Session), map[string]any{"state": state, "state_why": why, "errors": failures})
-		wantRow(t, "the chain", row(t, l, "chains", second.Chain), map[string]any{"since": since, "session_id": second.Session})
+		wantRow(t, "the call", row(t, l, "calls", second.ID),
+			map[string]any{"mode": rewrite.Fresh, "fell_back": why, "session_id": second.Session})
+		wantRow(t, "the first call", row(t, l, "calls", first.ID),
+			map[string]any{"fell_back": nil, "session_id": first.Session})
+		wantRow(t, "the session", row(t, l, "sessions", first.Session),
+			map[string]any{"state": state, "state_why": why, "errors": failures})
+		wantRow(t, "the chain", row(t, l, "chains", second.Chain),
+			map[string]any{"since": since, "session_id": second.Session})
 		wantRow(t, "another session", row(t, l, "sessions", other.Session), before)
 		if row(t, l, "leases", first.Session) != nil || row(t, l, "leases", second.Session) == nil {
 			t.Error("the lease stays with the session that was refused")
@@ -327,47 +374,62 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
 	c := copyCall(l, prompt, 1000)
-	c.Attempt, c.Fingerprints = 2, decide.Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
+	c.Attempt, c.Fingerprints = 2,
+		decide.Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
 	_, first := beginCall(t, l, c)
-	finish(t, l, first, &Outcome{Now: 2000, File: "/f", Stamp: "10", Revision: decide.Revision{Head: "then"}, Seen: rewrite.StreamState{
-		ID: someID, Version: "1.2", Model: "first", Final: true, Content: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
-		Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100}, Files: []string{"/project/one.go"},
-	}})
+	finish(t, l, first, &Outcome{Now: 2000, File: "/f", Stamp: "10",
+		Revision: decide.Revision{Head: "then"}, Seen: rewrite.StreamState{
+			ID: someID, Version: "1.2", Model: "first", Final: true, Content: true, Compacted: true,
+			Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
+			Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100},
+			Files: []string{"/project/one.go"},
+		}})
 	want := row(t, l, "sessions", first.Session)
 	want["transcript"] = 1
-	c = betweenCall(copyCall(l, prompt+"\n\nMore.", 3000), func() { execute(t, l, "UPDATE sessions SET transcript = 1") })
-	c.Attempt, c.Fingerprints = rewrite.NoAttempt, decide.Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
+	c = betweenCall(copyCall(l, prompt+"\n\nMore.", 3000), func() {
+		execute(t, l, "UPDATE sessions SET transcript = 1")
+	})
+	c.Attempt, c.Fingerprints = rewrite.NoAttempt,
+		decide.Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
 	d, ticket := beginCall(t, l, c)
 	if !d.Copy || ticket.Totals != "t1" {
 		t.Fatalf("%s (%s), totals %q", d.Mode, d.Reason, ticket.Totals)
 	}
-	maps.Copy(want, map[string]any{"id": ticket.Session, "parent_id": first.Session, "state": decide.Running, "last_used": 3000, "head": "now",
+	maps.Copy(want, map[string]any{"id": ticket.Session, "parent_id": first.Session,
+		"state": decide.Running, "last_used": 3000, "head": "now",
 		"native_id": nil, "version": nil, "file": nil, "stamp": nil, "parent_size": nil})
 	wantRow(t, "a copy", row(t, l, "sessions", ticket.Session), want)
-	wantRow(t, "its chain", row(t, l, "chains", ticket.Chain), map[string]any{"session_id": ticket.Session, "since": first.Session, "updated": 3000})
+	wantRow(t, "its chain", row(t, l, "chains", ticket.Chain),
+		map[string]any{"session_id": ticket.Session, "since": first.Session, "updated": 3000})
 }
 
 // A new session's row has the call's properties, and its process has the lease.
 func TestASessionBegins(t *testing.T) {
 	l, _ := newLedger(t)
 	c := testCall(l, fmt.Sprintf(base, 1), 1000)
-	c.Fingerprints, c.Revision = decide.Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}, decide.Revision{Repository: "r", Branch: "b", Head: "h"}
+	c.Fingerprints, c.Revision = decide.Fingerprints{Model: "m", Runtime: "r",
+		Settings: "s", Auth: "a"}, decide.Revision{Repository: "r", Branch: "b", Head: "h"}
 	d, ticket := beginCall(t, l, c)
 	if d.Chain == 0 || d.Chain != ticket.Chain {
 		t.Errorf("decided on chain %d, recorded in %d", d.Chain, ticket.Chain)
 	}
-	wantRow(t, "a session", row(t, l, "sessions", ticket.Session), map[string]any{"chain_id": ticket.Chain, "tool": "claude", "model": "m", "runtime": "r",
-		"settings": "s", "auth": "a", "repository": "r", "branch": "b", "head": "h", "first_model": "", "reset": 0, "callers_own": 0})
-	wantRow(t, "a lease", row(t, l, "leases", ticket.Session), map[string]any{"pid": os.Getpid(), "taken": 1000, "child": 0})
+	wantRow(t, "a session", row(t, l, "sessions", ticket.Session),
+		map[string]any{"chain_id": ticket.Chain, "tool": "claude", "model": "m", "runtime": "r",
+			"settings": "s", "auth": "a", "repository": "r", "branch": "b", "head": "h",
+			"first_model": "", "reset": 0, "callers_own": 0})
+	wantRow(t, "a lease", row(t, l, "leases", ticket.Session),
+		map[string]any{"pid": os.Getpid(), "taken": 1000, "child": 0})
 	// Its outcome moves the chain, never back.
 	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
-	wantRow(t, "a chain", row(t, l, "chains", ticket.Chain), map[string]any{"created": 1000, "updated": 2000, "concurrent": 0, "since": ticket.Session})
+	wantRow(t, "a chain", row(t, l, "chains", ticket.Chain),
+		map[string]any{"created": 1000, "updated": 2000, "concurrent": 0, "since": ticket.Session})
 	if row(t, l, "leases", ticket.Session) != nil {
 		t.Error("the lease is kept")
 	}
 	_, other := begin(t, l, fmt.Sprintf(base, 2), 5000)
 	finish(t, l, other, goodOutcome(otherID, "done", 4000))
-	wantRow(t, "a clock that was set back", row(t, l, "chains", other.Chain), map[string]any{"updated": 5000})
+	wantRow(t, "a clock that was set back", row(t, l, "chains", other.Chain),
+		map[string]any{"updated": 5000})
 	wantRow(t, "another chain", row(t, l, "chains", ticket.Chain), map[string]any{"updated": 2000})
 }
 
@@ -399,9 +461,12 @@ func TestChainsAreKeptApart(t *testing.T) {
 	}
 	seen := map[int64]bool{first: true}
 	for i, change := range []func(*Call){
-		func(c *Call) { c.Tool = "codex" }, func(c *Call) { c.Cwd = "/other" }, func(c *Call) { c.Home = "/other" },
-		func(c *Call) { c.Scope = "other" }, func(c *Call) { c.Task = "other" }, func(c *Call) { c.Role = "other" },
-		func(c *Call) { c.Task, c.Role, c.Scope = "", "", "" }, func(c *Call) { c.Task, c.Role, c.Scope = "", "", "" },
+		func(c *Call) { c.Tool = "codex" }, func(c *Call) { c.Cwd = "/other" },
+		func(c *Call) { c.Home = "/other" },
+		func(c *Call) { c.Scope = "other" }, func(c *Call) { c.Task = "other" },
+		func(c *Call) { c.Role = "other" },
+		func(c *Call) { c.Task, c.Role, c.Scope = "", "", "" },
+		func(c *Call) { c.Task, c.Role, c.Scope = "", "", "" },
 	} {
 		id := chain(change)
 		if seen[id] {
@@ -422,7 +487,8 @@ func TestResetRoles(t *testing.T) {
 		return ticket
 	}
 	meant := []*Ticket{at("/project", "t", "coder"), at("/project", "t", "Tester")}
-	others := []*Ticket{at("/other", "t", "coder"), at("/project", "u", "coder"), at("/project", "t", "reviewer")}
+	others := []*Ticket{at("/other", "t", "coder"), at("/project", "u", "coder"),
+		at("/project", "t", "reviewer")}
 	c := testCall(l, "Begin.", 3000)
 	c.Task, c.Role, c.Resets = "t", "lead", []string{"CODER", "tester"}
 	beginCall(t, l, c)
@@ -454,18 +520,23 @@ func TestPin(t *testing.T) {
 		if err := l.Pin(ticket.Session, id, os.Getppid()); err != nil {
 			t.Fatal(err)
 		}
-		wantRow(t, fmt.Sprint("pin ", n), row(t, l, "sessions", ticket.Session), map[string]any{"native_id": someID})
+		wantRow(t, fmt.Sprint("pin ", n), row(t, l, "sessions", ticket.Session),
+			map[string]any{"native_id": someID})
 	}
 	parent := proc.ByPID(os.Getppid())
-	wantRow(t, "the lease", row(t, l, "leases", ticket.Session), map[string]any{"child": parent.PID, "child_start": parent.Start})
-	wantRow(t, "another session", row(t, l, "sessions", other.Session), map[string]any{"native_id": nil})
+	wantRow(t, "the lease", row(t, l, "leases", ticket.Session),
+		map[string]any{"child": parent.PID, "child_start": parent.Start})
+	wantRow(t, "another session", row(t, l, "sessions", other.Session),
+		map[string]any{"native_id": nil})
 	if err := l.Pin(other.Session, otherID, os.Getppid()); err != nil {
 		t.Fatal(err)
 	}
-	wantRow(t, "a lease that is another's", row(t, l, "leases", other.Session), map[string]any{"child": 0, "child_start": 0})
+	wantRow(t, "a lease that is another's", row(t, l, "leases", other.Session),
+		map[string]any{"child": 0, "child_start": 0})
 }
 
-// A call that the caller manages is recorded without a chain, and only the session that it names is the caller's.
+// A call that the caller manages is recorded without a chain, and only the session that it names is
+// the caller's.
 func TestObserve(t *testing.T) {
 	l, _ := newLedger(t)
 	_, first := begin(t, l, fmt.Sprintf(base, 1), 1000)
@@ -478,16 +549,22 @@ func TestObserve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRow(t, "the call", row(t, l, "calls", ticket.ID), map[string]any{"chain_id": nil, "session_id": nil, "tool": "claude", "cwd": "/project",
-		"started": 3000, "mode": rewrite.Observe, "reason": reason.CallerSession, "format": rewrite.Text, "prompt_bytes": 4, "sent_bytes": 4})
-	wantRow(t, "the session", row(t, l, "sessions", first.Session), map[string]any{"callers_own": 1})
-	wantRow(t, "another one", row(t, l, "sessions", other.Session), map[string]any{"callers_own": 0})
+	wantRow(t, "the call", row(t, l, "calls", ticket.ID),
+		map[string]any{"chain_id": nil, "session_id": nil, "tool": "claude", "cwd": "/project",
+			"started": 3000, "mode": rewrite.Observe, "reason": reason.CallerSession,
+			"format": rewrite.Text, "prompt_bytes": 4, "sent_bytes": 4})
+	wantRow(t, "the session", row(t, l, "sessions", first.Session),
+		map[string]any{"callers_own": 1})
+	wantRow(t, "another one", row(t, l, "sessions", other.Session),
+		map[string]any{"callers_own": 0})
 	if _, err := l.Observe(c, reason.CallerSession, "", 4); err != nil {
 		t.Fatal(err)
 	}
-	wantRow(t, "without an id", row(t, l, "sessions", other.Session), map[string]any{"callers_own": 0})
+	wantRow(t, "without an id", row(t, l, "sessions", other.Session),
+		map[string]any{"callers_own": 0})
 	finish(t, l, ticket, goodOutcome(otherID, "done", 4000))
-	wantRow(t, "the session that it turned out to be", row(t, l, "sessions", other.Session), map[string]any{"callers_own": 1})
+	wantRow(t, "the session that it turned out to be", row(t, l, "sessions", other.Session),
+		map[string]any{"callers_own": 1})
 }
 
 // Which chains are held out is noted where there is a control group, and is spread evenly.
@@ -509,7 +586,8 @@ func TestArmOfAnInvocation(t *testing.T) {
 		finish(t, l, ticket, goodOutcome(someID, "done", decide.Millis(2000+n)))
 		c = testCall(l, fmt.Sprintf(base, n)+"\n\nMore.", 3000)
 		c.Limits.HoldOut = 0.5
-		if d, _, err := Preview(l, c); err != nil || (d.Reason == reason.HeldOut) != (want == Control) {
+		if d, _, err := Preview(l, c); err != nil ||
+			(d.Reason == reason.HeldOut) != (want == Control) {
 			t.Errorf("%s: %s (%s), %v", want, d.Mode, d.Reason, err)
 		}
 	}
@@ -531,18 +609,24 @@ func TestTranscriptIsRemembered(t *testing.T) {
 		_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
 		ticket.transcript = transcript
 		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
-		wantRow(t, "a session", row(t, l, "sessions", ticket.Session), map[string]any{"transcript": map[bool]int{false: 0, true: 1}[transcript]})
+		wantRow(t, "a session", row(t, l, "sessions", ticket.Session),
+			map[string]any{"transcript": map[bool]int{false: 0, true: 1}[transcript]})
 	}
 	l, _ := newLedger(t)
-	prompt, answer := fmt.Sprintf(base, 1), "I have written the parser, with a table for its states."
+	prompt, answer := fmt.Sprintf(base, 1),
+		"I have written the parser, with a table for its states."
 	_, ticket := begin(t, l, prompt+"\n\nUser: Write the parser.", 1000)
 	finish(t, l, ticket, goodOutcome(someID, answer, 2000))
-	_, again := begin(t, l, prompt+"\n\nUser: Write the parser.\n\nAssistant: "+answer+"\n\nUser: It still fails.", 3000)
+	_,
+		again := begin(t, l,
+		prompt+"\n\nUser: Write the parser.\n\nAssistant: "+answer+"\n\nUser: It still fails.",
+		3000)
 	finish(t, l, again, goodOutcome(someID, "It is mended.", 4000))
 	if again.Session != ticket.Session {
 		t.Fatal("it was not gone on with")
 	}
-	wantRow(t, "what was sent as a transcript", row(t, l, "sessions", ticket.Session), map[string]any{"transcript": 1})
+	wantRow(t, "what was sent as a transcript", row(t, l, "sessions", ticket.Session),
+		map[string]any{"transcript": 1})
 }
 
 // A death or a change is looked at again where the row is another one by now, and only then.
@@ -642,8 +726,10 @@ func TestProbeDecides(t *testing.T) {
 		known Binary
 		want  rewrite.Mode
 	}{
-		{Binary{}, rewrite.Resume}, {Binary{Probed: true, Probe: rewrite.Probe{Known: true}}, rewrite.Fresh},
-		{Binary{Probed: true, Probe: rewrite.Probe{Known: true, Resume: true}}, rewrite.Resume}, {Binary{NoResume: true}, rewrite.Fresh},
+		{Binary{}, rewrite.Resume},
+		{Binary{Probed: true, Probe: rewrite.Probe{Known: true}}, rewrite.Fresh},
+		{Binary{Probed: true, Probe: rewrite.Probe{Known: true, Resume: true}}, rewrite.Resume},
+		{Binary{NoResume: true}, rewrite.Fresh},
 	} {
 		l, _ := newLedger(t)
 		prompt := fmt.Sprintf(base, 1)
@@ -652,7 +738,8 @@ func TestProbeDecides(t *testing.T) {
 		if err := l.LearnBinary("claude", "", 2500, func(b *Binary) { *b = tt.known }); err != nil {
 			t.Fatal(err)
 		}
-		if d, _ := begin(t, l, prompt+"\n\nMore.", 3000); d.Mode != tt.want || (d.Reason == reason.NoResume) != (tt.want == rewrite.Fresh) {
+		if d, _ := begin(t, l, prompt+"\n\nMore.", 3000); d.Mode != tt.want ||
+			(d.Reason == reason.NoResume) != (tt.want == rewrite.Fresh) {
 			t.Errorf("%+v: %s (%s)", tt.known, d.Mode, d.Reason)
 		}
 	}
@@ -689,11 +776,14 @@ func TestForkNeedsBoth(t *testing.T) {
 		_, ticket := beginCall(t, l, copyCall(l, prompt, 1000))
 		finish(t, l, ticket, outcome(sourceID, "/source", 100, "", 2000))
 		c := copyCall(l, prompt+"\n\nMore.", 3000)
-		c.Stored = func(string, string, decide.Stamp) decide.StoredState { return decide.StoredChanged }
+		c.Stored = func(string, string, decide.Stamp) decide.StoredState {
+			return decide.StoredChanged
+		}
 		if c.Copies = tt.copies; !tt.point {
 			c.ForkPoint = nil
 		}
-		if d, _ := beginCall(t, l, c); (d.Mode == rewrite.Fork) != (tt.copies && tt.point) || d.Mode == rewrite.Fresh && d.Reason != reason.SessionMoved {
+		if d, _ := beginCall(t, l, c); (d.Mode == rewrite.Fork) != (tt.copies && tt.point) ||
+			d.Mode == rewrite.Fresh && d.Reason != reason.SessionMoved {
 			t.Errorf("%+v: %s (%s)", tt, d.Mode, d.Reason)
 		}
 	}
@@ -704,14 +794,17 @@ func TestEvidenceIsRemembered(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
 	_, ticket := begin(t, l, prompt, 1000)
-	o := goodOutcome(someID, "The ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.", 2000)
+	o := goodOutcome(someID, "The ring buffer drops the oldest frame when its capacity is "+
+		"exceeded by a slow reader.", 2000)
 	o.Seen.Files = []string{"/project/internal/parser_limits.go"}
 	finish(t, l, ticket, o)
 	for more, want := range map[string]decide.Evidence{
 		"internal/parser_limits.go:12: too large":  {Trace: true},
 		"internal/printer_colours.go:12: too dark": {},
-		"Your last report:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.": {Answer: true},
-		"Engineer:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.":         {Answer: true},
+		"Your last report:\n\nThe ring buffer drops the oldest frame when its capacity is " +
+			"exceeded by a slow reader.": {Answer: true},
+		"Engineer:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a " +
+			"slow reader.": {Answer: true},
 	} {
 		_, chains, err := Preview(l, testCall(l, prompt+"\n\n"+more, 3000))
 		if err != nil || len(chains) != 1 {
@@ -723,8 +816,8 @@ func TestEvidenceIsRemembered(t *testing.T) {
 	}
 }
 
-// Of the chains that a prompt can extend, two are enough to know that there are several, and none is taken for the other.
-// Of those that were sent the same, the newest is enough.
+// Of the chains that a prompt can extend, two are enough to know that there are several, and none
+// is taken for the other. Of those that were sent the same, the newest is enough.
 func TestManyChainsOfOneKind(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4} {
 		l, _ := newLedger(t)
@@ -748,7 +841,8 @@ func TestManyChainsOfOneKind(t *testing.T) {
 		}
 		facts, err = l.readFacts(testCall(l, prompt, 3000), false)
 		if err != nil || len(facts.Chains) != 1 {
-			t.Errorf("of %d chains that were sent the same %d are read, %v", n, len(facts.Chains), err)
+			t.Errorf("of %d chains that were sent the same %d are read, %v", n, len(facts.Chains),
+				err)
 		}
 	}
 }
@@ -760,5 +854,7 @@ func TestARefusalIsRecorded(t *testing.T) {
 	o := goodOutcome(someID, "done", 2000)
 	o.Exit, o.Seen.Refusal = 1, reason.RefusedContext
 	finish(t, l, ticket, o)
-	wantRow(t, "a session", row(t, l, "sessions", ticket.Session), map[string]any{"state": decide.Dead, "state_why": reason.RefusedContext, "errors": 1, "turns": 0})
+	wantRow(t, "a session", row(t, l, "sessions", ticket.Session),
+		map[string]any{"state": decide.Dead, "state_why": reason.RefusedContext,
+			"errors": 1, "turns": 0})
 }

@@ -20,10 +20,10 @@ import (
 // compared with. If there are more, the call can never be shown to fit only one.
 const MaxCandidates = 256
 
-// readFacts reads the facts. It takes no lock, except briefly after another process was killed during
-// a write. A session's row, the holder and its file are read one after the other: a change by
-// another call in between must not look like a crash or an unknown change. With all, it reads every
-// chain in full, to show them.
+// readFacts reads the facts. It takes no lock, except briefly after another process was killed
+// during a write. A session's row, the holder and its file are read one after the other: a change
+// by another call in between must not look like a crash or an unknown change. With all, it reads
+// every chain in full, to show them.
 func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
 	const tries = 3
 	for range tries {
@@ -74,9 +74,10 @@ func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
 }
 
 // measure adds facts about the costs of runs, also of the latest of each chain that the call might
-// continue, and about the binary. It only matters for a resume. here returns the number that a chain
-// has in this ledger, 0 for none.
-func (l *Ledger) measure(c *Call, f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
+// continue, and about the binary. It only matters for a resume. here returns the number that a
+// chain has in this ledger, 0 for none.
+func (l *Ledger) measure(c *Call, f *decide.Facts,
+	here func(*decide.ChainFacts) int64) (err error) {
 	matters := func(cf decide.ChainFacts) bool { return f.Named || cf.Continuity.Retains() }
 	if f.Disabled || f.Fresh != "" ||
 		len(f.Start) == 0 && !slices.ContainsFunc(f.Chains, matters) {
@@ -145,8 +146,8 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 	return err
 }
 
-// addCopied adds the sessions that were gone on from in a copy, if the call can still go on from them: an end is
-// busy or lost, or the limits allow it to go back.
+// addCopied adds the sessions that were gone on from in a copy, if the call can still go on from
+// them: an end is busy or lost, or the limits allow it to go back.
 func (l *Ledger) addCopied(c *Call, f *decide.Facts, all bool, args []any) error {
 	more, _, err := l.chains(c, all, inner, beginningAlike+newest, args...)
 	busy := slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.Held })
@@ -156,9 +157,9 @@ func (l *Ledger) addCopied(c *Call, f *decide.Facts, all bool, args []any) error
 	return err
 }
 
-// beginnings reports whether chains of the call's directory begin like the prompt, and like a later line of it.
-// It is one short question, since most calls begin like no other, and SQLite takes longer to compile the long
-// ones than to answer them.
+// beginnings reports whether chains of the call's directory begin like the prompt, and like a later
+// line of it. It is one short question, since most calls begin like no other, and SQLite takes
+// longer to compile the long ones than to answer them.
 func (l *Ledger) beginnings(c *Call) (alike, later bool, err error) {
 	lines := c.firstLines()
 	err = l.db.QueryRow("SELECT coalesce(max(first_line = ?2), 0), "+
@@ -168,8 +169,8 @@ func (l *Ledger) beginnings(c *Call) (alike, later bool, err error) {
 	return alike, later, err
 }
 
-// addOthers adds the chains that begin like a later line of the prompt, if there are any, and those with a
-// newest answer that the prompt shows.
+// addOthers adds the chains that begin like a later line of the prompt, if there are any, and those
+// with a newest answer that the prompt shows.
 func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, later bool) error {
 	shown := shownSessions(answers)
 	if shown == "" && !later {
@@ -193,9 +194,9 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 	return nil
 }
 
-// namedFacts reads the chain of a name: the ends and, if these do not show the session to continue, the
-// sessions that led to them. A long job might have many such sessions. It adds the sessions with a newest
-// answer that the prompt shows.
+// namedFacts reads the chain of a name: the ends and, if these do not show the session to continue,
+// the sessions that led to them. A long job might have many such sessions. It adds the sessions
+// with a newest answer that the prompt shows.
 func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	var n counted
 	if f.Chains, n, err = l.named(c, ends); err != nil {
@@ -232,7 +233,9 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 		}
 		addInner(f, more)
 	}
-	if !c.DerivedRole() || slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.HasFirstPrompt() }) {
+	if !c.DerivedRole() || slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool {
+		return cf.HasFirstPrompt()
+	}) {
 		return nil
 	}
 	_, later, err := l.beginnings(c)
@@ -263,9 +266,9 @@ func (l *Ledger) named(c *Call, which string) ([]decide.ChainFacts, counted, err
 	return l.chains(c, true, which, ofJob+newest, c.job()...)
 }
 
-// addStart reads the ends of the role that the call's role begins from, if that has had no call yet. A
-// prompt that ends a role does not begin from it. As where roles are ended, a name's letters can be
-// large or small.
+// addStart reads the ends of the role that the call's role begins from, if that has had no call
+// yet. A prompt that ends a role does not begin from it. As where roles are ended, a name's letters
+// can be large or small.
 func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	isStart := func(role string) bool { return strings.EqualFold(role, c.StartFrom) }
 	if c.StartFrom == "" || c.Role == "" || c.DerivedRole() || isStart(c.Role) ||
@@ -278,13 +281,14 @@ func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	other := *c
 	other.Role = c.StartFrom
 	var err error
-	f.Start, _, err = l.chains(c, true, ends+" AND s.reset = 0", ofRoleInAnyCase+newest, other.job()...)
+	f.Start, _, err = l.chains(c, true, ends+" AND s.reset = 0", ofRoleInAnyCase+newest,
+		other.job()...)
 	return err
 }
 
-// unseen returns why a session that the call might continue is not among the candidates: it is of another
-// format, and of the call's task or without a name not idle; or, looked for if aged, the chain is older than
-// max_age.
+// unseen returns why a session that the call might continue is not among the candidates: it is of
+// another format, and of the call's task or without a name not idle; or, looked for if aged, the
+// chain is older than max_age.
 func (l *Ledger) unseen(c *Call, aged bool) (why reason.Code, err error) {
 	since := decide.Millis(0)
 	if c.Task == "" {
@@ -300,8 +304,11 @@ func (l *Ledger) unseen(c *Call, aged bool) (why reason.Code, err error) {
 	}
 	old := *c
 	old.Limits.MaxAge = c.Now
-	chains, _, err := l.chains(&old, false, ends, beginningAlike+newest, append(old.job(), c.FirstLine())...)
-	if slices.ContainsFunc(chains, func(cf decide.ChainFacts) bool { return cf.Continuity.Relation == reason.Extends }) {
+	chains, _, err := l.chains(&old, false, ends, beginningAlike+newest,
+		append(old.job(), c.FirstLine())...)
+	if slices.ContainsFunc(chains, func(cf decide.ChainFacts) bool {
+		return cf.Continuity.Relation == reason.Extends
+	}) {
 		why = reason.TooOld
 	}
 	return why, err
@@ -317,34 +324,39 @@ func usable(c decide.ChainFacts) bool { return c.State == decide.Live && !c.Held
 // addInner adds sessions that others were copied from, unless they were ends when read earlier.
 func addInner(f *decide.Facts, sessions []decide.ChainFacts) {
 	for _, one := range sessions {
-		if !slices.ContainsFunc(f.Chains, func(c decide.ChainFacts) bool { return c.Session == one.Session }) {
+		if !slices.ContainsFunc(f.Chains, func(c decide.ChainFacts) bool {
+			return c.Session == one.Session
+		}) {
 			f.Chains = append(f.Chains, one)
 		}
 	}
 }
 
-// onlyLost reports whether a session was continued only in copies that are lost, so that it is still an end.
+// onlyLost reports whether a session was continued only in copies that are lost, so that it is
+// still an end.
 func (l *Ledger) onlyLost(f *decide.Facts, session int64) bool {
 	lost, copies := f.Lost(session), 0
 	if lost == 0 {
 		return false
 	}
 	err := l.db.QueryRow("SELECT count(*) FROM sessions k JOIN sessions s ON s.id = k.parent_id "+
-		"AND s.chain_id = k.chain_id WHERE s.id = ? AND k.state IN ('live', 'running')", session).Scan(&copies)
+		"AND s.chain_id = k.chain_id WHERE s.id = ? AND k.state IN ('live', 'running')",
+		session).Scan(&copies)
 	return err == nil && copies == lost
 }
 
-// maxBlob bounds the length of a column of digests that is read. No call makes one as long: a longer one is
-// damaged, and would take a call many seconds.
+// maxBlob bounds the length of a column of digests that is read. No call makes one as long: a
+// longer one is damaged, and would take a call many seconds.
 const maxBlob = 2 << 20
 
 // The sessions that can be compared with.
-var ofFormat = fmt.Sprintf("s.format = %d AND max(length(s.base), length(s.base_lines), length(s.shape), "+
+var ofFormat = fmt.Sprintf("s.format = %d AND max(length(s.base), length(s.base_lines), "+
+	"length(s.shape), "+
 	"length(s.root), "+
 	"length(s.answers), length(s.said), length(s.things)) <= %d", Format, maxBlob)
 
-// sinceBegun selects the sessions s of a chain c since it last began anew, without the copies that ended badly:
-// the ends, and the sources of copies, which can be many.
+// sinceBegun selects the sessions s of a chain c since it last began anew, without the copies that
+// ended badly: the ends, and the sources of copies, which can be many.
 var (
 	sinceBegun = ofFormat + ` AND s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL
 		OR s.state IN ('live', 'running'))`
@@ -389,8 +401,8 @@ func (c *Call) job() []any {
 // name returns the arguments of ofName.
 func (c *Call) name() []any { return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role} }
 
-// candidateColumns returns SQL that selects a chain c, a session s that a call might continue, and the
-// lease l of the session if there is one.
+// candidateColumns returns SQL that selects a chain c, a session s that a call might continue, and
+// the lease l of the session if there is one.
 var candidateColumns = sync.OnceValue(func() string {
 	return chains.columns("c") + ", " + sessions.columns("s") + `, coalesce(l.session_id, 0), c.id,
 		coalesce(l.boot, ''), coalesce(l.namespace, ''), coalesce(l.pid, 0), coalesce(l.pid_start, 0),
@@ -399,9 +411,11 @@ var candidateColumns = sync.OnceValue(func() string {
 
 func (s *Session) sent() prompt.Sent {
 	sent := prompt.Sent{
-		Base: prompt.Footprint{Opening: int(s.BaseOpening), Bytes: s.BaseBytes, Blocks: decodeDigests(s.Base),
-			Lines: decodeLines(s.BaseLines), Shape: decodeShape(s.Shape)},
-		Answers: decodeAnswers(s.Answers, s.Said), Transcript: s.Transcript, Things: decodeMarks(s.Things),
+		Base: prompt.Footprint{Opening: int(s.BaseOpening), Bytes: s.BaseBytes,
+			Blocks: decodeDigests(s.Base),
+			Lines:  decodeLines(s.BaseLines), Shape: decodeShape(s.Shape)},
+		Answers: decodeAnswers(s.Answers, s.Said), Transcript: s.Transcript,
+		Things: decodeMarks(s.Things),
 	}
 	if root := decodeDigests(s.Root); len(root) > 0 {
 		sent.RootFirst, sent.Root = root[0], root[1:]
@@ -464,7 +478,8 @@ func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (
 		if session.Parent != 0 {
 			n.copies++
 		}
-		if !all && len(few[kinship{relation: reason.Identical}]) > 0 && bytes.Equal(session.Base, own) {
+		if !all && len(few[kinship{relation: reason.Identical}]) > 0 &&
+			bytes.Equal(session.Base, own) {
 			return nil // one more that was sent the same: samplers leave hundreds
 		}
 		sent := session.sent()

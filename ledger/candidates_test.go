@@ -12,7 +12,8 @@ import (
 )
 
 // generations makes a session, a copy of it, and a copy of the copy; each was sent more.
-func generations(t *testing.T, l *Ledger, call func(l *Ledger, prompt string, now decide.Millis) *Call) {
+func generations(t *testing.T, l *Ledger,
+	call func(l *Ledger, prompt string, now decide.Millis) *Call) {
 	t.Helper()
 	prompt := fmt.Sprintf(base, 1)
 	for n, id := range []string{sourceID, copyID, otherID} {
@@ -33,15 +34,21 @@ func TestWhichSessionsAreRead(t *testing.T) {
 		limit          decide.Unnamed
 		unnamed, named int
 	}{
-		{"goes on from the end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "", decide.UnnamedExtends, 1, 1},
-		{"does not go on with its work", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "", decide.UnnamedEvidence, 1, 1},
+		{"goes on from the end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "", decide.UnnamedExtends,
+			1, 1},
+		{"does not go on with its work", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "",
+			decide.UnnamedEvidence, 1, 1},
 		{"repeats the end", "\n\nRound 0.\n\nRound 1.", "", decide.UnnamedExtends, 1, 3},
 		{"says another thing", "\n\nRound 7.", "", decide.UnnamedExtends, 3, 3},
 		{"the end is in use", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", fmt.Sprintf(
-			"INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (3, '%s', %d, %d, 0)", inUse.Boot, inUse.PID, inUse.Start), decide.UnnamedExtends, 3, 3},
-		{"the end was never seen to end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "UPDATE sessions SET state = 'running' WHERE id = 3", decide.UnnamedExtends, 3, 3},
-		{"others ran at once", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "UPDATE chains SET concurrent = 1", decide.UnnamedExtends, 1, 3},
-		{"another end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "UPDATE sessions SET parent_id = NULL WHERE id = 2", decide.UnnamedExtends, 2, 3},
+			"INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (3, '%s', %d, "+
+				"%d, 0)", inUse.Boot, inUse.PID, inUse.Start), decide.UnnamedExtends, 3, 3},
+		{"the end was never seen to end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.",
+			"UPDATE sessions SET state = 'running' WHERE id = 3", decide.UnnamedExtends, 3, 3},
+		{"others ran at once", "\n\nRound 0.\n\nRound 1.\n\nRound 2.",
+			"UPDATE chains SET concurrent = 1", decide.UnnamedExtends, 1, 3},
+		{"another end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.",
+			"UPDATE sessions SET parent_id = NULL WHERE id = 2", decide.UnnamedExtends, 2, 3},
 	}
 	for _, tt := range tests {
 		for _, call := range []func(*Ledger, string, decide.Millis) *Call{copyCall, namedCopyCall} {
@@ -62,7 +69,8 @@ func TestWhichSessionsAreRead(t *testing.T) {
 				read = append(read, one.Session)
 			}
 			if err != nil || len(read) != want {
-				t.Errorf("%s (task %q): sessions %v are read, want %d, %v", tt.name, c.Task, read, want, err)
+				t.Errorf("%s (task %q): sessions %v are read, want %d, %v", tt.name, c.Task, read,
+					want, err)
 			}
 		}
 	}
@@ -113,7 +121,8 @@ func TestFilesAreLookedAtSeldom(t *testing.T) {
 	}
 }
 
-// An unnamed call that does not say all of a session again is told so, although that session is not read in full.
+// An unnamed call that does not say all of a session again is told so, although that session is not
+// read in full.
 func TestReasonsOfWhatIsNotReadInFull(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nThe second part."
@@ -123,13 +132,16 @@ func TestReasonsOfWhatIsNotReadInFull(t *testing.T) {
 		reason.Code
 		full bool
 	}{
-		fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nAnother part.": {reason.BaseChanged, true}, // other facts could suffice
+		// other facts could suffice
+		fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nAnother part.": {reason.BaseChanged, true},
 		fmt.Sprintf(base, 1) + "\n\nThe first part.":                  {reason.BaseChanged, false},
 		prompt:               {reason.Identical, true},
 		prompt + "\n\nMore.": {reason.Extends, true},
 	} {
-		if d, chains, err := Preview(l, testCall(l, text, 3000)); err != nil || d.Reason != want.Code || len(chains) != 1 {
-			t.Errorf("%q: %s of %d chains, want %s, %v", text, d.Reason, len(chains), want.Code, err)
+		if d, chains, err := Preview(l, testCall(l, text, 3000)); err != nil ||
+			d.Reason != want.Code || len(chains) != 1 {
+			t.Errorf("%q: %s of %d chains, want %s, %v", text, d.Reason, len(chains), want.Code,
+				err)
 		}
 		facts, err := l.readFacts(testCall(l, text, 3000), false)
 		if err != nil || len(facts.Chains) != 1 || (facts.Chains[0].Created != 0) != want.full {
@@ -143,9 +155,13 @@ func TestDeltaAfterTheLedger(t *testing.T) {
 	l, _ := newLedger(t)
 	section := func(name, text string) string { return "## " + name + "\n\n" + text + "\n\n" }
 	opening := "# Job\n\nYou are the coder.\n\n"
-	rules := section("Rules", fmt.Sprintf(base, 1)+fmt.Sprintf(base, 2)+fmt.Sprintf(base, 3)+fmt.Sprintf(base, 4)+fmt.Sprintf(base, 5)+fmt.Sprintf(base, 6)+fmt.Sprintf(base, 7))
-	before := opening + rules + section("State", "Nothing is done.") + section("Answer", "Say what you did.")
-	after := opening + rules + section("State", "The parser fails.") + section("Answer", "Say what you did.")
+	rules := section("Rules",
+		fmt.Sprintf(base, 1)+fmt.Sprintf(base, 2)+fmt.Sprintf(base, 3)+fmt.Sprintf(base,
+			4)+fmt.Sprintf(base, 5)+fmt.Sprintf(base, 6)+fmt.Sprintf(base, 7))
+	before := opening + rules + section("State", "Nothing is done.") +
+		section("Answer", "Say what you did.")
+	after := opening + rules + section("State", "The parser fails.") +
+		section("Answer", "Say what you did.")
 	c := testCall(l, before, 1000)
 	c.Task, c.Captured = "task", true
 	_, ticket := beginCall(t, l, c)
@@ -153,13 +169,16 @@ func TestDeltaAfterTheLedger(t *testing.T) {
 	c = testCall(l, after, 3000)
 	c.Task, c.Captured = "task", true
 	d, _ := beginCall(t, l, c)
-	plan := rewrite.ToResume(d.NativeID, c.Prompt, d.Continuity, d.Whole).Plan(rewrite.CommandLine{})
+	plan := rewrite.ToResume(d.NativeID, c.Prompt,
+		d.Continuity, d.Whole).Plan(rewrite.CommandLine{})
 	if d.Mode != rewrite.Resume || plan.Whole || len(plan.Prompt) >= len(after)/2 {
-		t.Errorf("%s (%s), whole %v, %d of %d bytes are sent", d.Mode, d.Reason, plan.Whole, len(plan.Prompt), len(after))
+		t.Errorf("%s (%s), whole %v, %d of %d bytes are sent", d.Mode, d.Reason, plan.Whole,
+			len(plan.Prompt), len(after))
 	}
 }
 
-// Where there are as many chains as are looked at, all of them count; of one more only that it is there.
+// Where there are as many chains as are looked at, all of them count; of one more only that it is
+// there.
 func TestAsManyAsAreLookedAt(t *testing.T) {
 	for _, more := range []int{0, 1} {
 		l, _ := newLedger(t)
@@ -174,9 +193,12 @@ func TestAsManyAsAreLookedAt(t *testing.T) {
 		}
 		for _, all := range []bool{false, true} {
 			facts, err := l.readFacts(testCall(l, prompt+"\n\nMore.", 3000), all)
-			oldest := slices.ContainsFunc(facts.Chains, func(c decide.ChainFacts) bool { return c.Session == 1 })
+			oldest := slices.ContainsFunc(facts.Chains, func(c decide.ChainFacts) bool {
+				return c.Session == 1
+			})
 			if err != nil || facts.More != (more > 0) || oldest != (more == 0) {
-				t.Errorf("%d more, all %v: more %v, the oldest is there: %v, %v", more, all, facts.More, oldest, err)
+				t.Errorf("%d more, all %v: more %v, the oldest is there: %v, %v", more, all,
+					facts.More, oldest, err)
 			}
 			if all && len(facts.Chains) != MaxCandidates {
 				t.Errorf("%d more: %d chains", more, len(facts.Chains))
@@ -194,7 +216,8 @@ func TestSinceOfAnOldChain(t *testing.T) {
 	finish(t, l, first, outcome(sourceID, "/source", 10, "", 1500))
 	execute(t, l, "UPDATE chains SET since = NULL")
 	_, second := beginCall(t, l, copyCall(l, prompt+"\n\nMore.", 2000))
-	wantRow(t, "the chain", row(t, l, "chains", second.Chain), map[string]any{"since": first.Session, "session_id": second.Session})
+	wantRow(t, "the chain", row(t, l, "chains", second.Chain),
+		map[string]any{"since": first.Session, "session_id": second.Session})
 	finish(t, l, second, outcome(copyID, "/copy", 10, "", 2500))
 	d, _ := beginCall(t, l, copyCall(l, prompt+"\n\nElsewhere.", 3000))
 	wantSource(t, "goes on from the first", d, sourceID)
@@ -209,31 +232,37 @@ func TestNoArmWithoutAChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRow(t, "the call", row(t, l, "calls", ticket.ID), map[string]any{"arm": "", "chain_id": nil})
+	wantRow(t, "the call", row(t, l, "calls", ticket.ID),
+		map[string]any{"arm": "", "chain_id": nil})
 }
 
 // A transcript with a changed beginning that shows the session's answer tells which session is
 // meant: that session is read in full.
 func TestAnEditedTranscriptIsReadInFull(t *testing.T) {
 	l, _ := newLedger(t)
-	opening, answer := fmt.Sprintf(base, 1), "I have written the parser, with a table for its states."
+	opening, answer := fmt.Sprintf(base, 1),
+		"I have written the parser, with a table for its states."
 	sent := opening + "\n\nUser: Write the parser.\n\nUser: And its tests, please."
 	_, ticket := begin(t, l, sent, 1000)
 	finish(t, l, ticket, goodOutcome(someID, answer, 2000))
-	prompt := opening + "\n\nUser: Write the scanner.\n\nUser: And its tests, please.\n\nAssistant: " + answer + "\n\nUser: It still fails."
+	prompt := opening + "\n\nUser: Write the scanner.\n\nUser: And its tests, " +
+		"please.\n\nAssistant: " + answer + "\n\nUser: It still fails."
 	facts, err := l.readFacts(testCall(l, prompt, 3000), false)
 	if err != nil || len(facts.Chains) != 1 {
 		t.Fatalf("%d chains, %v", len(facts.Chains), err)
 	}
 	c := facts.Chains[0]
-	if c.Continuity.Relation != reason.HistoryEdited || c.Continuity.Evidence.Answer == 0 || c.NativeID != someID {
-		t.Errorf("%s, shows %d bytes of the answer, %q", c.Continuity.Relation, c.Continuity.Evidence.Answer, c.NativeID)
+	if c.Continuity.Relation != reason.HistoryEdited || c.Continuity.Evidence.Answer == 0 ||
+		c.NativeID != someID {
+		t.Errorf("%s, shows %d bytes of the answer, %q", c.Continuity.Relation,
+			c.Continuity.Evidence.Answer, c.NativeID)
 	}
 }
 
 // A column of digests that no call has made so long is not read.
 func TestLongColumnsAreNotRead(t *testing.T) {
-	for _, column := range []string{"base", "base_lines", "shape", "root", "answers", "said", "things"} {
+	for _, column := range []string{"base", "base_lines", "shape", "root", "answers",
+		"said", "things"} {
 		l, _ := newLedger(t)
 		_, first := begin(t, l, fmt.Sprintf(base, 1), 1000)
 		finish(t, l, first, goodOutcome(someID, "done", 2000))
@@ -241,12 +270,14 @@ func TestLongColumnsAreNotRead(t *testing.T) {
 			length int
 			found  int
 		}{{maxBlob, 1}, {maxBlob + 1, 0}} {
-			if _, err := l.db.Exec("UPDATE sessions SET "+column+" = zeroblob(?)", step.length); err != nil {
+			if _, err := l.db.Exec("UPDATE sessions SET "+column+" = zeroblob(?)",
+				step.length); err != nil {
 				t.Fatal(err)
 			}
 			chains, _, err := l.chains(testCall(l, fmt.Sprintf(base, 1), 3000), true, ends, "")
 			if err != nil || len(chains) != step.found {
-				t.Errorf("%s of %d bytes: %d sessions, want %d, %v", column, step.length, len(chains), step.found, err)
+				t.Errorf("%s of %d bytes: %d sessions, want %d, %v", column, step.length,
+					len(chains), step.found, err)
 			}
 		}
 	}

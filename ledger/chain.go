@@ -15,13 +15,15 @@ type Chain struct {
 	Tool string `db:"tool,once" json:"tool"`
 	Cwd  string `db:"cwd,once" json:"cwd"`
 	Home string `db:"home,once" json:"home"`
-	Rule string `db:"rule,once" json:"rule,omitempty"` // that names task and role, "" where the caller did
+	// that names task and role, "" where the caller did
+	Rule string `db:"rule,once" json:"rule,omitempty"`
 	Task string `db:"task,once" json:"task,omitempty"` // "" where continuity alone made the chain
 	Role string `db:"role,once" json:"role,omitempty"`
 	// A digest of the newest session's prompts.
-	FirstLine  []byte `db:"first_line" json:"first_line,omitempty"`
-	Concurrent bool   `db:"concurrent" json:"concurrent,omitempty"` // two of its calls have run at once
-	Newest     int64  `db:"session_id INTEGER" json:"newest,omitempty"`
+	FirstLine []byte `db:"first_line" json:"first_line,omitempty"`
+	// two of its calls have run at once
+	Concurrent bool  `db:"concurrent" json:"concurrent,omitempty"`
+	Newest     int64 `db:"session_id INTEGER" json:"newest,omitempty"`
 	// The session that it last began anew with, 0 for the newest.
 	Since    int64         `db:"since INTEGER" json:"since,omitempty"`
 	Created  decide.Millis `db:"created,once" json:"created"`
@@ -42,16 +44,20 @@ type Session struct {
 
 	// Digests of the prompts and answers. Root has the first line and the blocks of the first whole
 	// prompt.
-	Root        []byte `db:"root,once" json:"root,omitempty"`
-	Base        []byte `db:"base" json:"base"`                       // of the blocks of the newest prompt
-	BaseLines   []byte `db:"base_lines" json:"base_lines,omitempty"` // how many lines each of these blocks has
+	Root []byte `db:"root,once" json:"root,omitempty"`
+	// of the blocks of the newest prompt
+	Base []byte `db:"base" json:"base"`
+	// how many lines each of these blocks has
+	BaseLines   []byte `db:"base_lines" json:"base_lines,omitempty"`
 	BaseOpening int64  `db:"base_opening" json:"base_opening"`
-	Shape       []byte `db:"shape" json:"shape,omitempty"`   // of the exact text, by sections
-	Things      []byte `db:"things" json:"things,omitempty"` // the names that runs touched or said first
-	Answers     []byte `db:"answers" json:"answers,omitempty"`
-	Said        []byte `db:"said" json:"said,omitempty"` // the other forms of the answers
+	Shape       []byte `db:"shape" json:"shape,omitempty"` // of the exact text, by sections
+	// the names that runs touched or said first
+	Things  []byte `db:"things" json:"things,omitempty"`
+	Answers []byte `db:"answers" json:"answers,omitempty"`
+	Said    []byte `db:"said" json:"said,omitempty"` // the other forms of the answers
 
-	Transcript bool           `db:"transcript" json:"transcript,omitempty"` // a prompt was a conversation
+	// a prompt was a conversation
+	Transcript bool           `db:"transcript" json:"transcript,omitempty"`
 	Totals     rewrite.Totals `db:"totals" json:"totals,omitempty"`
 	// A run has it now; FactsOf and Begin read it.
 	InUse bool `json:"-"`
@@ -95,8 +101,8 @@ var (
 	sessions = newTable[storedSession]("sessions")
 )
 
-// loadChain reads the chain that a condition selects, nil for none, with a session and the source of
-// the session.
+// loadChain reads the chain that a condition selects, nil for none, with a session and the source
+// of the session.
 func loadChain(tx *sql.Tx, session int64, where string, args ...any) (*storedChain, error) {
 	c, err := chains.get(tx, where, args...)
 	if c == nil {

@@ -71,7 +71,8 @@ func TestCopyIsASessionOfItsChain(t *testing.T) {
 	d, first := beginCall(t, l, copyCall(l, prompt, 1000))
 	wantSource(t, "first call", d, "")
 	d, early := beginCall(t, l, copyCall(l, prompt+"\n\nToo early.", 1500))
-	if wantSource(t, "while the first run is under way", d, ""); d.Reason != reason.Leased || d.Detail != reason.NothingToFork {
+	if wantSource(t, "while the first run is under way", d, ""); d.Reason != reason.Leased ||
+		d.Detail != reason.NothingToFork {
 		t.Errorf("%s (%s)", d.Reason, d.Detail)
 	}
 	o := outcome(someID, "/early", 10, "", 1600)
@@ -85,7 +86,8 @@ func TestCopyIsASessionOfItsChain(t *testing.T) {
 	if one.Totals != "first" || one.Session == first.Session || d.Chain != 1 {
 		t.Errorf("totals %q, session %d of chain %d", one.Totals, one.Session, d.Chain)
 	}
-	wantRow(t, "meanwhile the source", row(t, l, "sessions", first.Session), map[string]any{"state": decide.Live, "turns": 1})
+	wantRow(t, "meanwhile the source", row(t, l, "sessions", first.Session),
+		map[string]any{"state": decide.Live, "turns": 1})
 	wantFree(t, l, "meanwhile the source", first.Session)
 
 	// Two calls at once need no lease.
@@ -99,7 +101,8 @@ func TestCopyIsASessionOfItsChain(t *testing.T) {
 		prompt, id string
 		totals     rewrite.Totals
 	}{
-		{left + "\n\nMore.", copyID, "second"}, {right + "\n\nMore.", otherID, "third"}, {prompt + "\n\nElsewhere.", sourceID, "first"},
+		{left + "\n\nMore.", copyID, "second"}, {right + "\n\nMore.", otherID, "third"},
+		{prompt + "\n\nElsewhere.", sourceID, "first"},
 	} {
 		d, ticket := beginCall(t, l, copyCall(l, tt.prompt, 7000))
 		wantSource(t, tt.prompt, d, tt.id)
@@ -107,7 +110,8 @@ func TestCopyIsASessionOfItsChain(t *testing.T) {
 			t.Errorf("totals %q, want %q", ticket.Totals, tt.totals)
 		}
 	}
-	for session, parent := range map[int64]any{one.Session: first.Session, two.Session: first.Session, first.Session: nil} {
+	for session, parent := range map[int64]any{one.Session: first.Session,
+		two.Session: first.Session, first.Session: nil} {
 		wantRow(t, "a session", row(t, l, "sessions", session), map[string]any{"parent_id": parent})
 	}
 	files, err := l.SessionFiles(1)
@@ -146,7 +150,8 @@ func TestCopyHasThePastOfItsSource(t *testing.T) {
 	if wantSource(t, "an answer of the source is edited", d, ""); d.Reason != reason.HistoryEdited {
 		t.Errorf("%s", d.Reason)
 	}
-	wantSource(t, "another question at the same place", next(talk+"\n\nAssistant: "+said+"\n\nUser: on the left?", 6000), sourceID)
+	wantSource(t, "another question at the same place",
+		next(talk+"\n\nAssistant: "+said+"\n\nUser: on the left?", 6000), sourceID)
 	late := copyCall(l, right+further, 1001+24*3_600_000)
 	late.Limits.TTL = 48 * 3_600_000
 	if d, _, err := Preview(l, late); err != nil || d.Reason != reason.TooOld {
@@ -184,8 +189,10 @@ func TestRefusedCopy(t *testing.T) {
 		cut    bool
 		source decide.State
 	}{
-		{reason.RefusedBusy, false, decide.Live}, {reason.RefusedSilent, false, decide.Dead}, {reason.RefusedNoResume, false, decide.Live},
-		{reason.RefusedUnknown, false, decide.Dead}, {reason.RefusedBroken, false, decide.Dead}, {reason.RefusedContext, false, decide.Dead},
+		{reason.RefusedBusy, false, decide.Live}, {reason.RefusedSilent, false, decide.Dead},
+		{reason.RefusedNoResume, false, decide.Live},
+		{reason.RefusedUnknown, false, decide.Dead}, {reason.RefusedBroken, false, decide.Dead},
+		{reason.RefusedContext, false, decide.Dead},
 		{reason.RefusedOtherID, false, decide.Dead}, {reason.RefusedBroken, true, decide.Live},
 	}
 	for _, tt := range tests {
@@ -195,7 +202,9 @@ func TestRefusedCopy(t *testing.T) {
 		finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
 		c := copyCall(l, prompt+"\n\nMore.", 4000)
 		if tt.cut {
-			c.Stored = func(string, string, decide.Stamp) decide.StoredState { return decide.StoredChanged }
+			c.Stored = func(string, string, decide.Stamp) decide.StoredState {
+				return decide.StoredChanged
+			}
 		}
 		d, ticket := beginCall(t, l, c)
 		if wantSource(t, "copy", d, sourceID); tt.cut != (d.ForkAt == "/source at 100") {
@@ -205,19 +214,23 @@ func TestRefusedCopy(t *testing.T) {
 		if err := l.FallBack(ticket, tt.why); err != nil {
 			t.Fatal(err)
 		}
-		wantRow(t, "the copy after "+string(tt.why), row(t, l, "sessions", refused), map[string]any{"state": decide.Dead, "state_why": tt.why})
+		wantRow(t, "the copy after "+string(tt.why), row(t, l, "sessions", refused),
+			map[string]any{"state": decide.Dead, "state_why": tt.why})
 		wantFree(t, l, "the copy after "+string(tt.why), refused)
 		since := first.Session // its source is an end of the chain as before
 		if tt.source == decide.Dead {
 			since = ticket.Session
 		}
-		wantRow(t, "the chain after "+string(tt.why), row(t, l, "chains", ticket.Chain), map[string]any{"since": since})
+		wantRow(t, "the chain after "+string(tt.why), row(t, l, "chains", ticket.Chain),
+			map[string]any{"since": since})
 		diesOf := tt.why
 		if tt.source == decide.Live {
 			diesOf = ""
 		}
-		wantRow(t, "the source after "+string(tt.why), row(t, l, "sessions", first.Session), map[string]any{"state": tt.source, "errors": 1, "state_why": diesOf})
-		if wantRow(t, "the fresh session", row(t, l, "sessions", ticket.Session), map[string]any{"parent_id": nil}); ticket.Totals != "" {
+		wantRow(t, "the source after "+string(tt.why), row(t, l, "sessions", first.Session),
+			map[string]any{"state": tt.source, "errors": 1, "state_why": diesOf})
+		if wantRow(t, "the fresh session", row(t, l, "sessions", ticket.Session),
+			map[string]any{"parent_id": nil}); ticket.Totals != "" {
 			t.Errorf("%s: the fresh session has totals %q", tt.why, ticket.Totals)
 		}
 		finish(t, l, ticket, outcome(otherID, "/other", 100, "", 5000))
@@ -262,7 +275,8 @@ func TestReviewersOfOneName(t *testing.T) {
 			tickets := map[rune]*Ticket{}
 			for n, who := range "ab" {
 				var d decide.Decision
-				if d, tickets[who] = beginCall(t, l, call(prompt[who], decide.Millis(1000+n))); d.Mode != rewrite.Fresh {
+				if d, tickets[who] = beginCall(t, l,
+					call(prompt[who], decide.Millis(1000+n))); d.Mode != rewrite.Fresh {
 					t.Fatalf("round 1 of %c: %s", who, d.Mode)
 				}
 			}
@@ -274,16 +288,19 @@ func TestReviewersOfOneName(t *testing.T) {
 					prompt[who] += fmt.Sprintf("\n\nRound %d: it was mended.", round)
 					d, ticket := beginCall(t, l, call(prompt[who], decide.Millis(1000*round)))
 					if d.NativeID != ids[who] {
-						t.Fatalf("round %d of %c: %s (%s) of %q", round, who, d.Mode, d.Reason, d.NativeID)
+						t.Fatalf("round %d of %c: %s (%s) of %q", round, who, d.Mode, d.Reason,
+							d.NativeID)
 					}
 					if copies {
 						ids[who] = ids[who][:35] + string('0'+rune(round)) // its own
 					}
-					finish(t, l, ticket, outcome(ids[who], "/"+string(who), int64(100*round), "", decide.Millis(1000*round+10)))
+					finish(t, l, ticket, outcome(ids[who], "/"+string(who), int64(100*round), "",
+						decide.Millis(1000*round+10)))
 				}
 			}
 			// A session without a known owner is nobody's.
-			d, _ := beginCall(t, l, call(fmt.Sprintf(base, 1)+"\n\nLook at everything, and say it shortly.", 9000))
+			d, _ := beginCall(t, l,
+				call(fmt.Sprintf(base, 1)+"\n\nLook at everything, and say it shortly.", 9000))
 			if d.Mode != rewrite.Fresh || d.Reason != reason.Ambiguous {
 				t.Errorf("another prompt: %s (%s) of %q", d.Mode, d.Reason, d.NativeID)
 			}
@@ -304,11 +321,16 @@ func TestNameThatIsAProof(t *testing.T) {
 	}
 	ids := func(n int) string { return fmt.Sprintf("%s%d", sourceID[:35], n) }
 	ask("first", one, "", ids(1), 1000)
-	ask("another template", "Resume your work.\n\n"+strings.Repeat("Do it well. ", 30), ids(1), ids(2), 2000)
-	ask("that one, changed", "Resume your work.\n\n"+strings.Repeat("Do it well. ", 30)+"\n\nNotes.", ids(2), ids(3), 3000)
+	ask("another template", "Resume your work.\n\n"+strings.Repeat("Do it well. ", 30), ids(1),
+		ids(2), 2000)
+	ask("that one, changed",
+		"Resume your work.\n\n"+strings.Repeat("Do it well. ", 30)+"\n\nNotes.", ids(2), ids(3),
+		3000)
 	ask("the first one again", one, "", ids(4), 4000)
 	ask("and its next", one+"\n\nNotes.", ids(4), ids(5), 5000)
-	ask("what was before is over", "Resume your work.\n\n"+strings.Repeat("Do it well. ", 30)+"\n\nNotes.\n\nMore.", ids(5), ids(6), 6000)
+	ask("what was before is over",
+		"Resume your work.\n\n"+strings.Repeat("Do it well. ", 30)+"\n\nNotes.\n\nMore.", ids(5),
+		ids(6), 6000)
 }
 
 // Who decides by the name alone decides anew where somebody else has begun under it.
@@ -319,7 +341,9 @@ func TestNameIsDecidedOnAnew(t *testing.T) {
 	c := namedCopyCall(l, fmt.Sprintf(base, 2), 3000)
 	c.Stored = func(string, string, decide.Stamp) decide.StoredState { return decide.StoredChanged }
 	c.ForkPoint = func(string, decide.Stamp) (string, reason.Code) {
-		c.Stored = func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame }
+		c.Stored = func(string, string, decide.Stamp) decide.StoredState {
+			return decide.StoredSame
+		}
 		d, _ := beginCall(t, l, namedCopyCall(l, fmt.Sprintf(base, 3), 2500))
 		wantSource(t, "who comes in between", d, sourceID)
 		return "last", ""
@@ -349,10 +373,12 @@ func TestCallersOwn(t *testing.T) {
 		if !named {
 			finish(t, l, ticket, outcome(sourceID, "/source", 100, "", 4000))
 		}
-		if d, _, err := Preview(l, testCall(l, prompt+"\n\nMore.", 5000)); err != nil || d.Reason != reason.CallersOwn {
+		if d, _, err := Preview(l, testCall(l, prompt+"\n\nMore.", 5000)); err != nil ||
+			d.Reason != reason.CallersOwn {
 			t.Errorf("named %v: in the session: %s (%s), %v", named, d.Mode, d.Reason, err)
 		}
-		if d, _, err := Preview(l, copyCall(l, prompt+"\n\nMore.", 5000)); err != nil || d.NativeID != sourceID {
+		if d, _, err := Preview(l, copyCall(l, prompt+"\n\nMore.", 5000)); err != nil ||
+			d.NativeID != sourceID {
 			t.Errorf("named %v: in a copy: %s (%s), %v", named, d.Mode, d.Reason, err)
 		}
 	}

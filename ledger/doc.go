@@ -1,7 +1,7 @@
-// Package ledger stores the history of reprise: chains, their sessions, every call, who holds a session now,
-// and the facts about each binary. Only this package uses SQLite. It decides nothing: package decide does, by
-// the facts that are read here. A Book is a place where chains are kept: this ledger, or a store that several
-// machines share (package fleet).
+// Package ledger stores the history of reprise: chains, their sessions, every call, who holds a
+// session now, and the facts about each binary. Only this package uses SQLite. It decides nothing:
+// package decide does, by the facts that are read here. A Book is a place where chains are kept:
+// this ledger, or a store that several machines share (package fleet).
 //
 // It stores no text of prompts or answers and no credentials: prompts are stored as keyed digests,
 // credentials as the name of their source. It waits at most LockTimeout for another process that

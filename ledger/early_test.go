@@ -14,13 +14,15 @@ func TestFinishEarly(t *testing.T) {
 	_, ticket := begin(t, l, "first", 1000)
 	o := goodOutcome(someID, "The first answer.", 2000)
 	o.Left = "not of the last turn"
-	second := Turn{Started: 2500, Bytes: 6, Outcome: *goodOutcome(someID, "The second answer.", 3000)}
+	second := Turn{Started: 2500, Bytes: 6,
+		Outcome: *goodOutcome(someID, "The second answer.", 3000)}
 	second.Outcome.Left = "files"
 	ticket.call.Prompt = prompt.New("first\n\nsecond", l.Key())
 	if err := l.FinishEarly(ticket, o, second); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"state": decide.Live, "turns": 2, "errors": 0, "last_used": 3000, "stamp": "1", "left_files": "files"}
+	want := map[string]any{"state": decide.Live, "turns": 2, "errors": 0, "last_used": 3000,
+		"stamp": "1", "left_files": "files"}
 	wantRow(t, "after its turns", row(t, l, "sessions", ticket.Session), want)
 	if held, err := sessionHeld(l.db, ticket.Session); held || err != nil {
 		t.Errorf("held %v, %v", held, err)
@@ -43,7 +45,8 @@ func TestFinishEarly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wantRow(t, "after a turn of its own", row(t, l, "sessions", ticket.Session), map[string]any{"turns": 3, "errors": 0, "last_used": 4000})
+	wantRow(t, "after a turn of its own", row(t, l, "sessions", ticket.Session),
+		map[string]any{"turns": 3, "errors": 0, "last_used": 4000})
 	var calls int
 	if err := l.db.QueryRow("SELECT count(*) FROM calls WHERE outcome = 'ok'").Scan(&calls); err != nil || calls != 3 {
 		t.Errorf("%d calls, %v", calls, err)
@@ -55,7 +58,8 @@ func TestFinishEarlyFails(t *testing.T) {
 	l, _ := newLedger(t)
 	_, ticket := begin(t, l, "first", 1000)
 	o := goodOutcome(someID, "An answer.", 2000)
-	if _, err := l.db.Exec("CREATE TRIGGER refuse BEFORE UPDATE ON sessions BEGIN SELECT raise(ABORT, 'no'); END"); err != nil {
+	if _, err := l.db.Exec("CREATE TRIGGER refuse BEFORE UPDATE ON sessions BEGIN SELECT " +
+		"raise(ABORT, 'no'); END"); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.FinishEarly(ticket, o); err == nil {
@@ -65,5 +69,6 @@ func TestFinishEarlyFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	finish(t, l, ticket, o)
-	wantRow(t, "at the end", row(t, l, "sessions", ticket.Session), map[string]any{"state": decide.Live, "turns": 1})
+	wantRow(t, "at the end", row(t, l, "sessions", ticket.Session),
+		map[string]any{"state": decide.Live, "turns": 1})
 }

@@ -7,10 +7,10 @@ import (
 	"reprise/ledger/proc"
 )
 
-// FactsOf reads the facts of a call from consistent chains that another book keeps, by the same statements as
-// from the ledger: from a ledger in memory that has these chains only. The chains, and the sessions of all of
-// them, have numbers from 1 on, in the given order. It adds the facts that only this
-// machine's ledger knows.
+// FactsOf reads the facts of a call from consistent chains that another book keeps, by the same
+// statements as from the ledger: from a ledger in memory that has these chains only. The chains,
+// and the sessions of all of them, have numbers from 1 on, in the given order. It adds the facts
+// that only this machine's ledger knows.
 func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 	memory, err := OpenMemory()
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// After a failed copy the same prompt again continues the copy's source, unless the cause can lie in that.
+// After a failed copy the same prompt again continues the copy's source, unless the cause can lie
+// in that.
 func TestAfterAFailure(t *testing.T) {
 	failed := func(change func(*Outcome)) func(*Outcome) {
 		return func(o *Outcome) { o.Exit, o.Seen.Failed, o.Seen.Synthetic = 1, true, true; change(o) }
@@ -29,19 +30,24 @@ func TestAfterAFailure(t *testing.T) {
 		{"an overload", outside(reason.ServiceFailed), ""},
 		{"no network", outside(reason.Unreachable), ""},
 		{"a caller that hung up", outside(reason.Interrupted), ""},
-		{"SIGHUP", signal(1), ""}, {"SIGINT", signal(2), ""}, {"SIGKILL", signal(9), ""}, {"SIGTERM", signal(15), ""},
+		{"SIGHUP", signal(1), ""}, {"SIGINT", signal(2), ""}, {"SIGKILL", signal(9), ""},
+		{"SIGTERM", signal(15), ""},
 		{"a crash", signal(11), reason.Unexplained}, {"an abort", signal(6), reason.Unexplained},
 		{"another error", outside(""), reason.Unexplained},
 		{"no last event", func(o *Outcome) { o.Seen.Final = false }, reason.Unexplained},
 		{"no id", func(o *Outcome) { o.Seen.ID = "" }, reason.Unexplained},
 		{"another id", func(o *Outcome) { o.Seen.WrongID = true }, reason.Unexplained},
-		{"a full context", failed(func(o *Outcome) { o.Seen.Refusal = reason.RefusedContext }), reason.RefusedContext},
-		{"a broken transcript", failed(func(o *Outcome) { o.Seen.Refusal = reason.RefusedBroken }), reason.RefusedBroken},
+		{"a full context", failed(func(o *Outcome) { o.Seen.Refusal = reason.RefusedContext }),
+			reason.RefusedContext},
+		{"a broken transcript",
+			failed(func(o *Outcome) { o.Seen.Refusal = reason.RefusedBroken }),
+			reason.RefusedBroken},
 		{"a full context, and told to end", failed(func(o *Outcome) {
 			o.Seen.Refusal, o.Seen.Outside = reason.RefusedContext, reason.Interrupted
 		}), reason.RefusedContext},
 	}
-	calls := map[string]func(*Ledger, string, decide.Millis) *Call{"named": namedCopyCall, "unnamed": copyCall}
+	calls := map[string]func(*Ledger, string, decide.Millis) *Call{"named": namedCopyCall,
+		"unnamed": copyCall}
 	for _, tt := range tests {
 		for name, call := range calls {
 			l, _ := newLedger(t)
@@ -80,7 +86,8 @@ func TestAfterAKilledShim(t *testing.T) {
 				return namedCopyCall(l, prompt, now)
 			}
 			c := copyCall(l, prompt, now)
-			c.Limits.Unnamed, c.Strict, c.Task = decide.UnnamedEvidence, true, "task" // the prompt shows no answer
+			// the prompt shows no answer
+			c.Limits.Unnamed, c.Strict, c.Task = decide.UnnamedEvidence, true, "task"
 			return c
 		}
 		prompt := fmt.Sprintf(base, 1)
@@ -89,7 +96,8 @@ func TestAfterAKilledShim(t *testing.T) {
 		for n := range 3 {
 			d, ticket := beginCall(t, l, call(prompt+"\n\nMore.", decide.Millis(3000+1000*n)))
 			wantSource(t, fmt.Sprintf("named %t, after %d kills", named, n), d, sourceID)
-			if _, err := l.db.Exec("DELETE FROM leases WHERE session_id = ?", ticket.Session); err != nil {
+			if _, err := l.db.Exec("DELETE FROM leases WHERE session_id = ?",
+				ticket.Session); err != nil {
 				t.Fatal(err)
 			}
 		}

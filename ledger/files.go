@@ -80,9 +80,10 @@ func Reset(path, suffix string) (aside string, err error) {
 	return aside, l.Close()
 }
 
-// suffixes are the ends of the names of a ledger's files. The lock's file is not among them: another
-// process can hold the lock.
-var suffixes = []string{"", "-wal", "-shm", "-journal", ".spool", passthroughSuffix, oldPassthroughSuffix}
+// suffixes are the ends of the names of a ledger's files. The lock's file is not among them:
+// another process can hold the lock.
+var suffixes = []string{"", "-wal", "-shm", "-journal", ".spool", passthroughSuffix,
+	oldPassthroughSuffix}
 
 func moveAside(path, suffix string) (aside string, err error) {
 	for _, part := range suffixes {

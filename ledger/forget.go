@@ -20,8 +20,9 @@ type ChainName struct {
 // MinPrefix is the least length of a native ID's prefix.
 const MinPrefix = 4
 
-// FindChains returns the chains that name can mean: the chain with that number behind a c, otherwise the chains of
-// that task, otherwise the chains of sessions with a native ID of that prefix.
+// FindChains returns the chains that name can mean: the chain with that number behind a c,
+// otherwise the chains of that task, otherwise the chains of sessions with a native ID of that
+// prefix.
 func (l *Ledger) FindChains(name string) ([]ChainName, error) {
 	conditions := []string{"'c' || id = ?", "task <> '' AND task = ?"}
 	if len(name) >= MinPrefix {
@@ -44,7 +45,8 @@ func (l *Ledger) FindChains(name string) ([]ChainName, error) {
 	return nil, nil
 }
 
-// LastNumbers returns the highest numbers that a chain and a call have had. No number is given twice.
+// LastNumbers returns the highest numbers that a chain and a call have had. No number is given
+// twice.
 func (l *Ledger) LastNumbers() (chain, call int64, err error) {
 	err = l.db.QueryRow("SELECT "+lastID("chains")+", "+lastID("calls")).Scan(&chain, &call)
 	return chain, call, Wrap("find the last numbers", err)
@@ -92,14 +94,16 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Removal, err error) {
 	if f, err = dropChains(tx, []int64{c.ID}, -1); err != nil {
 		return f, err
 	}
-	observed, err := dropRows(tx, "calls", "mode = ? AND native_id IN (SELECT value FROM json_each(?))", -1,
+	observed, err := dropRows(tx, "calls",
+		"mode = ? AND native_id IN (SELECT value FROM json_each(?))", -1,
 		rewrite.Observe, EncodeJSON(c.NativeIDs))
 	if err != nil {
 		return f, err
 	}
 	f.Calls += observed
 	// Passed calls belong to no chain. The rest of the directory's last chain would still name it.
-	_, err = tx.Exec("DELETE FROM passed WHERE cwd = ?1 AND NOT EXISTS (SELECT 1 FROM chains WHERE cwd = ?1)", c.Cwd)
+	_, err = tx.Exec("DELETE FROM passed WHERE cwd = ?1 AND NOT EXISTS (SELECT 1 FROM chains "+
+		"WHERE cwd = ?1)", c.Cwd)
 	return f, err
 }
 
@@ -109,8 +113,8 @@ const scrubTime = 10 * time.Second
 // scrub rewrites the ledger without the removed rows, and empties the log. Meanwhile no
 // other process can write.
 func (l *Ledger) scrub() error {
-	// VACUUM does not need secure_delete, but rows that moved before it was on might have left traces
-	// in their old pages.
+	// VACUUM does not need secure_delete, but rows that moved before it was on might have left
+	// traces in their old pages.
 	err := l.insist(func() error {
 		_, err := l.db.Exec("VACUUM")
 		return err

@@ -11,8 +11,8 @@ import (
 // maxFreshCalls bounds how many fresh calls are read: the latest.
 const maxFreshCalls = 20_000
 
-// A FreshCall is a fresh call that nothing named, and the last prompt of the session: the call's prompt, or a
-// prompt that extends it.
+// A FreshCall is a fresh call that nothing named, and the last prompt of the session: the call's
+// prompt, or a prompt that extends it.
 type FreshCall struct {
 	ID        int64
 	Tool, Cwd string
@@ -21,8 +21,8 @@ type FreshCall struct {
 	prompt.Footprint
 }
 
-// FreshCalls returns the fresh calls of a tool in a directory since then that nothing named, in the order of
-// their beginning: at most the latest 20,000.
+// FreshCalls returns the fresh calls of a tool in a directory since then that nothing named, in the
+// order of their beginning: at most the latest 20,000.
 func (l *Ledger) FreshCalls(since decide.Millis, tool, cwd string) (calls []*FreshCall, err error) {
 	var c FreshCall
 	var s storedSession

@@ -26,7 +26,8 @@ func callerOf(pids ...int) decide.Caller {
 }
 
 func callerProcess(pid int) decide.CallerProcess {
-	return decide.CallerProcess{Process: proc.Process{Boot: "boot", Namespace: "pid:[1]", PID: pid, Start: int64(pid) * 100}, Name: fmt.Sprintf("program %d.sh", pid)}
+	return decide.CallerProcess{Process: proc.Process{Boot: "boot", Namespace: "pid:[1]",
+		PID: pid, Start: int64(pid) * 100}, Name: fmt.Sprintf("program %d.sh", pid)}
 }
 
 // lockLedger keeps the ledger locked for writing until it is released, as another process would.
@@ -64,9 +65,11 @@ func goodFacts() decide.Facts {
 		Request: decide.Request{Now: 100 * hour, Fingerprints: p,
 			Limits: decide.Limits{TTL: hour, MaxAge: hour, ContextShare: 1, UnknownWindow: 1000}},
 		Chains: []decide.ChainFacts{{
-			Chain: 7, Session: 8, SessionRecord: decide.SessionRecord{NativeID: "id", State: decide.Live, Fingerprints: p,
+			Chain: 7, Session: 8, SessionRecord: decide.SessionRecord{NativeID: "id",
+				State: decide.Live, Fingerprints: p,
 				Created: 100*hour - minute, LastUsed: 100*hour - minute},
-			Continuity: prompt.Continuity{Relation: reason.Extends, BeginsAlike: true}, Evidence: decide.Evidence{Transcript: true},
+			Continuity: prompt.Continuity{Relation: reason.Extends, BeginsAlike: true},
+			Evidence:   decide.Evidence{Transcript: true},
 		}},
 	}
 }

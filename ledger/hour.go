@@ -19,8 +19,8 @@ type Pauses struct {
 }
 
 // EachPauses reads the pauses of the chains that a query selects, one tool after another. The cache
-// should have held a session if that was used briefly before, or if the call before it has asked for
-// an hour.
+// should have held a session if that was used briefly before, or if the call before it has asked
+// for an hour.
 func EachPauses(q Queryer, chains string, args []any, read func(Pauses)) error {
 	return Each(q, `SELECT tool, sum(cache_hour), count(idle), coalesce(sum(cache_write), 0),
 		coalesce(sum(held_tokens) FILTER (WHERE within), 0),
@@ -34,16 +34,18 @@ func EachPauses(q Queryer, chains string, args []any, read func(Pauses)) error {
 			FROM calls WHERE fell_back IS NULL AND chain_id IN (`+chains+`))
 		GROUP BY tool, chain_id`, func(rows *sql.Rows) error {
 		var p Pauses
-		err := rows.Scan(&p.Tool, &p.Asked, &p.continued, &p.Written, &p.Within, &p.Again, &p.Expected,
+		err := rows.Scan(&p.Tool, &p.Asked, &p.continued, &p.Written, &p.Within, &p.Again,
+			&p.Expected,
 			&p.Found)
 		read(p)
 		return err
 	}, args...)
 }
 
-// hourPays reports whether a cache of an hour costs a chain less than one of five minutes. A chain that has
-// been continued shows that itself, with the call that now begins. For another one the latest chains of the
-// same kind show it. They also show how much of a session a resume finds, until one of the chain has.
+// hourPays reports whether a cache of an hour costs a chain less than one of five minutes. A chain
+// that has been continued shows that itself, with the call that now begins. For another one the
+// latest chains of the same kind show it. They also show how much of a session a resume finds,
+// until one of the chain has.
 func hourPays(tx *sql.Tx, chain int64, idle, held Number) (bool, error) {
 	var own Pauses
 	if err := EachPauses(tx, "?", []any{chain}, func(p Pauses) { own = p }); err != nil {

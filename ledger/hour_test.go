@@ -11,7 +11,8 @@ import (
 func hourCall(t *testing.T, l *Ledger, now decide.Millis, task string, found int64, may bool) bool {
 	t.Helper()
 	asked := false
-	callWith(t, l, now, task, request{10_000, found}, request{10_000, found}, 10_000, func(c *Call) { c.MayKeepHour = may }, func(t *Ticket) { asked = t.Hour })
+	callWith(t, l, now, task, request{10_000, found}, request{10_000, found}, 10_000,
+		func(c *Call) { c.MayKeepHour = may }, func(t *Ticket) { asked = t.Hour })
 	return asked
 }
 
@@ -23,11 +24,16 @@ func TestHourIsAskedForWherePausesPay(t *testing.T) {
 		found  []int64 // by each call, the first included
 		asked  []bool
 	}{
-		{"ten minutes", []decide.Millis{10 * minute, 10 * minute}, []int64{0, 0, 9_900}, []bool{false, true, true}},
-		{"one minute", []decide.Millis{minute, minute}, []int64{0, 9_900, 9_900}, []bool{false, false, false}},
-		{"two hours", []decide.Millis{120 * minute, 120 * minute}, []int64{0, 0, 0}, []bool{false, false, false}},
-		{"a slow round among fast ones", []decide.Millis{minute, 10 * minute, minute}, []int64{0, 9_900, 0, 9_900}, []bool{false, false, true, true}},
-		{"resumes that never find anything", []decide.Millis{minute, 10 * minute, 10 * minute}, []int64{0, 0, 0, 0}, []bool{false, false, false, false}},
+		{"ten minutes", []decide.Millis{10 * minute, 10 * minute}, []int64{0, 0, 9_900},
+			[]bool{false, true, true}},
+		{"one minute", []decide.Millis{minute, minute}, []int64{0, 9_900, 9_900},
+			[]bool{false, false, false}},
+		{"two hours", []decide.Millis{120 * minute, 120 * minute}, []int64{0, 0, 0},
+			[]bool{false, false, false}},
+		{"a slow round among fast ones", []decide.Millis{minute, 10 * minute, minute},
+			[]int64{0, 9_900, 0, 9_900}, []bool{false, false, true, true}},
+		{"resumes that never find anything", []decide.Millis{minute, 10 * minute, 10 * minute},
+			[]int64{0, 0, 0, 0}, []bool{false, false, false, false}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l, _ := newLedger(t)

@@ -56,8 +56,8 @@ func sessionHeld(q Queryer, session int64) (bool, error) {
 	return len(held) > 0, err
 }
 
-// clearLeases returns the leases that live processes hold, of the sessions that a condition selects,
-// and removes the others.
+// clearLeases returns the leases that live processes hold, of the sessions that a condition
+// selects, and removes the others.
 func clearLeases(tx *sql.Tx, where string, args ...any) (held []lease, err error) {
 	held, dead, err := readLeases(tx, where, args...)
 	for _, l := range dead {
@@ -68,15 +68,16 @@ func clearLeases(tx *sql.Tx, where string, args ...any) (held []lease, err error
 	return held, err
 }
 
-// lostAfter is when a call is taken for lost if nothing shows whether the process lives: it has no session, or
-// runs in another namespace.
+// lostAfter is when a call is taken for lost if nothing shows whether the process lives: it has no
+// session, or runs in another namespace.
 const lostAfter decide.Millis = 24 * 3_600_000
 
 // lastCalls is among how many of the latest calls EndLost searches for these.
 const lastCalls = 1000
 
-// EndLost records as killed the calls without a recorded end after shim and tool are gone, and removes their
-// leases. Their sessions stay as they are. A call that was taken for lost records the end all the same.
+// EndLost records as killed the calls without a recorded end after shim and tool are gone, and
+// removes their leases. Their sessions stay as they are. A call that was taken for lost records the
+// end all the same.
 func (l *Ledger) EndLost(now decide.Millis) error {
 	_, dead, err := readLeases(l, "")
 	if err != nil {
@@ -99,7 +100,8 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 		return err
 	}
 	return l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE calls SET outcome = 'killed' WHERE outcome IS NULL AND id IN (SELECT value "+
+		_, err := tx.Exec("UPDATE calls SET outcome = 'killed' WHERE outcome IS NULL AND id IN "+
+			"(SELECT value "+
 			"FROM json_each(?))", EncodeJSON(lost))
 		if err == nil {
 			_, err = clearLeases(tx, "")
@@ -109,7 +111,8 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 }
 
 func takeLease(tx *sql.Tx, session int64, p proc.Process, now decide.Millis) error {
-	_, err := tx.Exec("INSERT OR REPLACE INTO leases (session_id, boot, namespace, pid, pid_start, taken) VALUES (?, ?, "+
+	_, err := tx.Exec("INSERT OR REPLACE INTO leases (session_id, boot, namespace, pid, "+
+		"pid_start, taken) VALUES (?, ?, "+
 		"?, ?, ?, ?)",
 		session, p.Boot, p.Namespace, p.PID, p.Start, now)
 	return err

@@ -27,7 +27,8 @@ func TestAnOrphanKeepsItsLease(t *testing.T) {
 	if err := l.Pin(second.Session, someID, tool.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.db.Exec("UPDATE leases SET pid_start = pid_start + 1"); err != nil { // the shim is gone
+	// the shim is gone
+	if _, err := l.db.Exec("UPDATE leases SET pid_start = pid_start + 1"); err != nil {
 		t.Fatal(err)
 	}
 	more := prompt + "\n\nMore.\n\nAnd more."
@@ -63,13 +64,15 @@ func endedAs(t *testing.T, l *Ledger, call int64, now decide.Millis) (outcome st
 	if err := l.EndLost(now); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.db.QueryRow("SELECT coalesce(outcome, '') FROM calls WHERE id = ?", call).Scan(&outcome); err != nil {
+	if err := l.db.QueryRow("SELECT coalesce(outcome, '') FROM calls WHERE id = ?",
+		call).Scan(&outcome); err != nil {
 		t.Fatal(err)
 	}
 	return outcome
 }
 
-// A call without a session counts as running for a day, since nothing shows whether its process lives.
+// A call without a session counts as running for a day, since nothing shows whether its process
+// lives.
 func TestLostWithoutASession(t *testing.T) {
 	l, _ := newLedger(t)
 	ticket, err := l.Observe(testCall(l, "mine", 3000), reason.CallerSession, "", 4)
@@ -142,7 +145,8 @@ func TestLeaseOfAnotherNamespace(t *testing.T) {
 	finish(t, l, first, goodOutcome(someID, "done", now+1000))
 	_, second := begin(t, l, prompt+"\n\nMore.", now+2000)
 	// In the container the PID is another one, which no process has here.
-	if _, err := l.db.Exec("UPDATE leases SET namespace = 'pid:[1]', pid = 1 << 30, pid_start = 5000"); err != nil {
+	if _, err := l.db.Exec("UPDATE leases SET namespace = 'pid:[1]', pid = 1 << 30, pid_start = " +
+		"5000"); err != nil {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {

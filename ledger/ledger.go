@@ -27,7 +27,8 @@ type Ledger struct {
 	lock  fileLock
 	spool spool
 
-	Aside string // the ledger of an older version that was set aside when this one was opened, "" for none
+	// the ledger of an older version that was set aside when this one was opened, "" for none
+	Aside string
 }
 
 // Errors of a ledger file.
@@ -97,7 +98,8 @@ func open(path, mode string) (*Ledger, error) {
 		l.lock, l.spool = fileLock{path + ".lock"}, spool{path + ".spool"}
 	}
 	err = errOutdated
-	if info, failed := os.Stat(path); failed == nil && info.Size() > 0 { // readers would prevent making a new one
+	// readers would prevent making a new one
+	if info, failed := os.Stat(path); failed == nil && info.Size() > 0 {
 		err = l.prepare(false)
 	}
 	if err != nil { // or another process is just creating it
@@ -113,7 +115,8 @@ func open(path, mode string) (*Ledger, error) {
 	return l, nil
 }
 
-// prepareLocked is prepare with the file lock. It sets a ledger of an older version aside and begins anew.
+// prepareLocked is prepare with the file lock. It sets a ledger of an older version aside and
+// begins anew.
 func (l *Ledger) prepareLocked(path string) error {
 	err := l.prepare(true)
 	if !errors.Is(err, errOutdated) {
@@ -128,9 +131,9 @@ func (l *Ledger) prepareLocked(path string) error {
 	return l.prepare(true)
 }
 
-// copyAside copies a ledger of an older version to another name, and moves the outcomes that wait for it there
-// too. The file itself stays in place: SQLite's processes share memory by the file's name, and a process that
-// was just opening a renamed file would share its successor's.
+// copyAside copies a ledger of an older version to another name, and moves the outcomes that wait
+// for it there too. The file itself stays in place: SQLite's processes share memory by the file's
+// name, and a process that was just opening a renamed file would share its successor's.
 func (l *Ledger) copyAside(path string) (aside string, err error) {
 	var version int
 	if err := l.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
@@ -141,7 +144,8 @@ func (l *Ledger) copyAside(path string) (aside string, err error) {
 		return "", fmt.Errorf("copy %s aside: %w", path, fs.ErrExist)
 	}
 	part := aside + ".new"
-	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a process that was killed
+	// of a process that was killed
+	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	if err := os.WriteFile(part, nil, 0o600); err != nil {
@@ -150,7 +154,8 @@ func (l *Ledger) copyAside(path string) (aside string, err error) {
 	if _, err := l.db.Exec("VACUUM INTO ?", part); err != nil {
 		return "", err
 	}
-	if err := os.Rename(l.spool.dir, aside+".spool"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(l.spool.dir, aside+".spool"); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	return aside, os.Rename(part, aside)
@@ -162,7 +167,8 @@ const olderSuffix = ".version-"
 // errOutdated reports that there is no ledger of this version.
 var errOutdated = errors.New("it was written by an older reprise")
 
-// prepare checks whether this is a ledger and reads the key. If locked, it first fills an empty file.
+// prepare checks whether this is a ledger and reads the key. If locked, it first fills an empty
+// file.
 func (l *Ledger) prepare(locked bool) error {
 	var app, version int
 	if err := l.db.QueryRow("PRAGMA application_id").Scan(&app); err != nil {
@@ -188,8 +194,8 @@ func (l *Ledger) prepare(locked bool) error {
 	return l.db.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&l.key)
 }
 
-// create makes the tables in one transaction, in place of an older version's tables. It reads the version again
-// inside, since another process might have been faster.
+// create makes the tables in one transaction, in place of an older version's tables. It reads the
+// version again inside, since another process might have been faster.
 func (l *Ledger) create() error {
 	var durable int
 	if err := l.db.QueryRow("PRAGMA synchronous").Scan(&durable); err != nil {
@@ -240,15 +246,16 @@ func (l *Ledger) create() error {
 		if _, err := tx.Exec("INSERT INTO meta VALUES ('key', ?)", key); err != nil {
 			return err
 		}
-		_, err = tx.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion))
+		_, err = tx.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
+			applicationID, schemaVersion))
 		return err
 	})
 	_, failed := l.db.Exec(fmt.Sprintf("PRAGMA synchronous = %d", durable))
 	return errors.Join(err, failed)
 }
 
-// withLock calls try with the file lock, and waits at most that long for it; with 0 neither for that
-// lock nor for SQLite's. Meanwhile no other call writes.
+// withLock calls try with the file lock, and waits at most that long for it; with 0 neither for
+// that lock nor for SQLite's. Meanwhile no other call writes.
 func (l *Ledger) withLock(wait time.Duration, try func() error) error {
 	return retry(func() (err error, again bool) {
 		release, ok := l.lock.take(wait)
@@ -305,15 +312,16 @@ func (l *Ledger) Close() error {
 	return l.db.Close()
 }
 
-// Check checks the whole file: that it is intact, that the indexes agree with their tables, and that it
-// contains the tables.
+// Check checks the whole file: that it is intact, that the indexes agree with their tables, and
+// that it contains the tables.
 func (l *Ledger) Check() error {
 	var result string
 	if err := l.db.QueryRow("PRAGMA integrity_check(1)").Scan(&result); err != nil {
 		return fmt.Errorf("check ledger: %w", Explain(err))
 	}
 	if result != "ok" {
-		return fmt.Errorf("check ledger: %w: %s", ErrDamaged, strings.Join(strings.Fields(result), " "))
+		return fmt.Errorf("check ledger: %w: %s", ErrDamaged,
+			strings.Join(strings.Fields(result), " "))
 	}
 	model, err := OpenMemory()
 	if err != nil {
@@ -325,13 +333,15 @@ func (l *Ledger) Check() error {
 		return fmt.Errorf("check ledger: %w", err)
 	}
 	if got, err := l.schema(); err != nil || got != want {
-		return errors.Join(err, fmt.Errorf("check ledger: %w: its tables are not as they should be", ErrDamaged))
+		return errors.Join(err,
+			fmt.Errorf("check ledger: %w: its tables are not as they should be", ErrDamaged))
 	}
 	return nil
 }
 
 func (l *Ledger) schema() (text string, err error) {
-	err = l.db.QueryRow("SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema WHERE sql <> '' " +
+	err = l.db.QueryRow("SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema WHERE " +
+		"sql <> '' " +
 		"ORDER BY name)").Scan(&text)
 	return text, err
 }
@@ -375,7 +385,8 @@ func (l *Ledger) Runtimes() ([]Runtime, error) {
 	return list, Wrap("list binaries", err)
 }
 
-// FirstPrompt returns the tokens of the first request of a session's last run that ended well, 0 if they are not known.
+// FirstPrompt returns the tokens of the first request of a session's last run that ended well, 0 if
+// they are not known.
 func (l *Ledger) FirstPrompt(session int64) (tokens int64, err error) {
 	err = l.db.QueryRow(`SELECT coalesce((SELECT first_prompt FROM calls WHERE session_id = ? AND outcome = 'ok'
 		ORDER BY id DESC LIMIT 1), 0)`, session).Scan(&tokens)
@@ -452,7 +463,7 @@ const applicationID = 0x72707231
 // schemaVersion numbers the tables. A ledger of an older version is set aside.
 const schemaVersion = 19
 
-// Format numbers the values that sessions are compared by: the digests of prompts and answers, the names of settings,
-// roles that nothing names. A session of another format is never continued, and the reason says so. TestFormat
-// sees when it must rise.
+// Format numbers the values that sessions are compared by: the digests of prompts and answers, the
+// names of settings, roles that nothing names. A session of another format is never continued, and
+// the reason says so. TestFormat sees when it must rise.
 const Format = 1

@@ -45,7 +45,8 @@ func checkFirstBlocks(t *testing.T, l *Ledger) {
 }
 
 // base is long enough to tell a job from others.
-var base = "You are the coder of job %d.\n\n" + strings.Repeat("Keep every function small and clear. ", 8)
+var base = "You are the coder of job %d.\n\n" +
+	strings.Repeat("Keep every function small and clear. ", 8)
 
 func begin(t *testing.T, l *Ledger, prompt string, now decide.Millis) (decide.Decision, *Ticket) {
 	t.Helper()
@@ -92,22 +93,30 @@ func TestOnlyAGoodRunIsResumed(t *testing.T) {
 		change func(*Outcome)
 		want   reason.Code
 	}{
-		"good":                         {func(*Outcome) {}, reason.Extends},
-		"exit 1":                       {func(o *Outcome) { o.Exit = 1 }, reason.PreviousFailed},
-		"a command left":               {func(o *Outcome) { o.Seen.Background = true }, reason.BackgroundLeft},
-		"no final event":               {func(o *Outcome) { o.Seen.Final = false }, reason.PreviousFailed},
-		"an error":                     {func(o *Outcome) { o.Seen.Failed = true }, reason.PreviousFailed},
-		"not a model":                  {func(o *Outcome) { o.Seen.Synthetic = true }, reason.PreviousFailed},
-		"no id":                        {func(o *Outcome) { o.Seen.ID = "" }, reason.PreviousFailed},
-		"killed":                       {func(o *Outcome) { o.Signal = 9 }, reason.PreviousKilled},
-		"not understood":               {func(o *Outcome) { o.Printed, o.Seen.Malformed, o.Seen.Failed = true, true, true }, reason.Unread},
-		"no final event that is known": {func(o *Outcome) { o.Printed, o.Seen.Final = true, false }, reason.Unread},
-		"no id that is known":          {func(o *Outcome) { o.Printed, o.Seen.ID = true, "" }, reason.Unread},
-		"not understood, and exit 1":   {func(o *Outcome) { o.Printed, o.Exit, o.Seen.Final = true, 1, false }, reason.PreviousFailed},
+		"good":   {func(*Outcome) {}, reason.Extends},
+		"exit 1": {func(o *Outcome) { o.Exit = 1 }, reason.PreviousFailed},
+		"a command left": {func(o *Outcome) { o.Seen.Background = true },
+			reason.BackgroundLeft},
+		"no final event": {func(o *Outcome) { o.Seen.Final = false },
+			reason.PreviousFailed},
+		"an error": {func(o *Outcome) { o.Seen.Failed = true },
+			reason.PreviousFailed},
+		"not a model": {func(o *Outcome) { o.Seen.Synthetic = true },
+			reason.PreviousFailed},
+		"no id": {func(o *Outcome) { o.Seen.ID = "" },
+			reason.PreviousFailed},
+		"killed":         {func(o *Outcome) { o.Signal = 9 }, reason.PreviousKilled},
+		"not understood": {func(o *Outcome) { o.Printed, o.Seen.Malformed, o.Seen.Failed = true, true, true }, reason.Unread},
+		"no final event that is known": {func(o *Outcome) { o.Printed, o.Seen.Final = true, false },
+			reason.Unread},
+		"no id that is known": {func(o *Outcome) { o.Printed, o.Seen.ID = true, "" },
+			reason.Unread},
+		"not understood, and exit 1": {func(o *Outcome) { o.Printed, o.Exit, o.Seen.Final = true, 1, false }, reason.PreviousFailed},
 		"not understood, and told to end": {func(o *Outcome) {
 			o.Printed, o.Seen.Final, o.Seen.Outside = true, false, reason.Interrupted
 		}, reason.PreviousFailed},
-		"an error that is understood": {func(o *Outcome) { o.Printed, o.Seen.Failed = true, true }, reason.PreviousFailed},
+		"an error that is understood": {func(o *Outcome) { o.Printed, o.Seen.Failed = true, true },
+			reason.PreviousFailed},
 		"overflow": {func(o *Outcome) {
 			o.Exit, o.Seen.Failed, o.Seen.Refusal = 1, true, reason.RefusedContext
 		}, reason.SessionDead},
@@ -127,7 +136,8 @@ func TestOnlyAGoodRunIsResumed(t *testing.T) {
 
 // An ID of another form than the tool's is not resumed, even if the ledger has it.
 func TestNoIDOfAnotherFormIsResumed(t *testing.T) {
-	for _, id := range []string{"--dangerously-skip-permissions", "../x", someID + "\n", "", someID[1:]} {
+	for _, id := range []string{"--dangerously-skip-permissions", "../x", someID + "\n",
+		"", someID[1:]} {
 		l, _ := newLedger(t)
 		prompt := fmt.Sprintf(base, 1)
 		_, ticket := begin(t, l, prompt, 1000)
@@ -135,7 +145,8 @@ func TestNoIDOfAnotherFormIsResumed(t *testing.T) {
 		if _, err := l.db.Exec("UPDATE sessions SET native_id = ?", id); err != nil {
 			t.Fatal(err)
 		}
-		if d, _ := begin(t, l, prompt+"\n\nMore.", 3000); d.Mode != rewrite.Fresh || d.NativeID != "" {
+		if d, _ := begin(t, l, prompt+"\n\nMore.", 3000); d.Mode != rewrite.Fresh ||
+			d.NativeID != "" {
 			t.Errorf("%q: %s of %q", id, d.Mode, d.NativeID)
 		}
 	}
@@ -143,7 +154,8 @@ func TestNoIDOfAnotherFormIsResumed(t *testing.T) {
 
 func TestARunThatNeverEndedIsNotResumed(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1)
-	for holder, want := range map[string]reason.Code{"": reason.Leased, "an earlier boot": reason.PreviousKilled} {
+	for holder, want := range map[string]reason.Code{"": reason.Leased,
+		"an earlier boot": reason.PreviousKilled} {
 		l, _ := newLedger(t)
 		begin(t, l, prompt, 1000)
 		if holder != "" { // its process is gone, without a word
@@ -179,8 +191,10 @@ func TestFallBack(t *testing.T) {
 			t.Errorf("after %s: resumes %q", why, d.NativeID)
 		}
 		wantCount(t, l, 2, "SELECT count(*) FROM sessions s JOIN chains c ON c.id = s.chain_id")
-		want := map[reason.Code]decide.State{reason.RefusedUnknown: decide.Dead, reason.RefusedBusy: decide.Live}[why]
-		wantRow(t, "after "+string(why), row(t, l, "sessions", first.Session), map[string]any{"state": want})
+		want := map[reason.Code]decide.State{reason.RefusedUnknown: decide.Dead,
+			reason.RefusedBusy: decide.Live}[why]
+		wantRow(t, "after "+string(why), row(t, l, "sessions", first.Session),
+			map[string]any{"state": want})
 	}
 }
 
@@ -203,7 +217,8 @@ func TestOneResumesAtATime(t *testing.T) {
 
 // beginAtOnce begins 16 calls that each add to a prompt, at 3000, each with the ledger
 // opened for itself, and looks at the decisions, one after the other.
-func beginAtOnce(t *testing.T, path, prompt string, newCall func(*Ledger, string, decide.Millis) *Call, look func(decide.Decision, *Ticket)) {
+func beginAtOnce(t *testing.T, path, prompt string,
+	newCall func(*Ledger, string, decide.Millis) *Call, look func(decide.Decision, *Ticket)) {
 	t.Helper()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -383,15 +398,19 @@ func TestAnswersSurviveTheLedger(t *testing.T) {
 		column, said = append(column, encodeAnswer(a)...), append(said, encodeSaid(a)...)
 	}
 	got := decodeAnswers(column, said)
-	if len(got) != 3 || got[0].Bytes != 6 || len(got[0].Lines) != 2 || len(got[1].Lines) != 0 || got[2].Lines[0] != want[2].Lines[0] {
+	if len(got) != 3 || got[0].Bytes != 6 || len(got[0].Lines) != 2 || len(got[1].Lines) != 0 ||
+		got[2].Lines[0] != want[2].Lines[0] {
 		t.Errorf("%+v", got)
 	}
-	if !reflect.DeepEqual(got[0].Said, want[0].Said) || len(got[0].Said[0].Lines) != 3 || got[1].Said != nil || got[2].Said != nil {
+	if !reflect.DeepEqual(got[0].Said, want[0].Said) || len(got[0].Said[0].Lines) != 3 ||
+		got[1].Said != nil || got[2].Said != nil {
 		t.Errorf("other forms: %+v", got)
 	}
 	for i := range column {
-		for _, a := range decodeAnswers(column[:i], said[:min(i, len(said))]) { // damaged: no panic, and no answer invented
-			if len(a.Lines) > 0 && a.Lines[0] != want[0].Lines[0] && a.Lines[0] != (prompt.Digest{}) {
+		// damaged: no panic, and no answer invented
+		for _, a := range decodeAnswers(column[:i], said[:min(i, len(said))]) {
+			if len(a.Lines) > 0 && a.Lines[0] != want[0].Lines[0] &&
+				a.Lines[0] != (prompt.Digest{}) {
 				t.Fatalf("cut at %d: %+v", i, a)
 			}
 		}
@@ -403,22 +422,26 @@ func TestProbes(t *testing.T) {
 	if b, err := l.Binary("claude", "x"); b.Probed || err != nil {
 		t.Errorf("known %v, %v", b, err)
 	}
-	want := rewrite.Probe{Known: true, Options: []rewrite.Option{{Names: []string{"--new"}, Arity: rewrite.OneValue}}}
+	want := rewrite.Probe{Known: true,
+		Options: []rewrite.Option{{Names: []string{"--new"}, Arity: rewrite.OneValue}}}
 	for _, learn := range []func(*Binary){
-		func(b *Binary) { b.Refuses = true }, func(b *Binary) { b.Probed, b.Probe = true, want }, func(b *Binary) { b.NoResume = true },
+		func(b *Binary) { b.Refuses = true }, func(b *Binary) { b.Probed, b.Probe = true, want },
+		func(b *Binary) { b.NoResume = true },
 	} {
 		if err := l.LearnBinary("claude", "x", 1, learn); err != nil {
 			t.Fatal(err)
 		}
 	}
 	b, err := l.Binary("claude", "x")
-	if got := b.Probe; !b.Probed || err != nil || len(got.Options) != 1 || got.Options[0].Arity != rewrite.OneValue || got.Resume {
+	if got := b.Probe; !b.Probed || err != nil || len(got.Options) != 1 ||
+		got.Options[0].Arity != rewrite.OneValue || got.Resume {
 		t.Errorf("%+v, %v", b, err)
 	}
 	if !b.Refuses || !b.NoResume || b.Accepts {
 		t.Errorf("%+v", b)
 	}
-	if b, _ := l.Binary("codex", "x"); b.Probed { // a version manager's shim is one file for all tools
+	// a version manager's shim is one file for all tools
+	if b, _ := l.Binary("codex", "x"); b.Probed {
 		t.Error("what claude's help says is taken for codex's")
 	}
 	if err := errors.Join(l.Check(), l.CheckWritable()); err != nil {
@@ -428,16 +451,19 @@ func TestProbes(t *testing.T) {
 
 func testCall(l *Ledger, text string, now decide.Millis) *Call {
 	return &Call{
-		Record:  Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text},
-		Home:    "/home/.claude",
-		Prompt:  prompt.New(text, l.Key()),
-		Request: decide.Request{Now: now, Limits: decide.Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends}},
-		Stored:  func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
+		Record: Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text},
+		Home:   "/home/.claude",
+		Prompt: prompt.New(text, l.Key()),
+		Request: decide.Request{Now: now,
+			Limits: decide.Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3,
+				ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends}},
+		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
 }
 
 func goodOutcome(id, answer string, now decide.Millis) *Outcome {
-	return &Outcome{Now: now, Seen: rewrite.StreamState{ID: id, Final: true, Content: true, Answer: answer}, File: "/f", Stamp: "1"}
+	return &Outcome{Now: now, Seen: rewrite.StreamState{ID: id, Final: true,
+		Content: true, Answer: answer}, File: "/f", Stamp: "1"}
 }
 
 // A chain that was not looked at could fit as well.
@@ -454,7 +480,8 @@ func TestManyChains(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Finish(ticket, goodOutcome("00000000-0000-4000-8000-00000000000a", "done", now)); err != nil {
+		if err := l.Finish(ticket,
+			goodOutcome("00000000-0000-4000-8000-00000000000a", "done", now)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -491,10 +518,12 @@ func TestOtherBeginnings(t *testing.T) {
 	_, another, _ := strings.Cut(prompt, "\n\n")
 	another = "Round 2\n\n" + another
 	d, chains, err := Preview(l, testCall(l, another, 3))
-	if err != nil || d.Reason != reason.NewJob || len(chains) != 1 || chains[0].Continuity.Relation != reason.Unrelated {
+	if err != nil || d.Reason != reason.NewJob || len(chains) != 1 ||
+		chains[0].Continuity.Relation != reason.Unrelated {
 		t.Errorf("%s (%s) beside %+v, %v", d.Mode, d.Reason, chains, err)
 	}
-	if d := foresee(t, l, another, 3+testCall(l, "", 0).Limits.MaxAge); d.Reason != reason.FirstCall {
+	if d := foresee(t, l, another,
+		3+testCall(l, "", 0).Limits.MaxAge); d.Reason != reason.FirstCall {
 		t.Errorf("beside a chain that is too old: %s", d.Reason)
 	}
 }
@@ -504,7 +533,8 @@ func TestFold(t *testing.T) {
 	l, _ := newLedger(t)
 	pages := func() (log, folded int) {
 		var busy int
-		if err := l.db.QueryRow("PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &log, &folded); err != nil {
+		if err := l.db.QueryRow("PRAGMA wal_checkpoint(NOOP)").Scan(&busy,
+			&log, &folded); err != nil {
 			t.Fatal(err)
 		}
 		return log, folded
@@ -520,7 +550,9 @@ func TestFold(t *testing.T) {
 		if before > longLog {
 			return
 		}
-		if err := l.LearnBinary("claude", fmt.Sprint(i), 1, func(b *Binary) { b.Probed = true }); err != nil {
+		if err := l.LearnBinary("claude", fmt.Sprint(i), 1, func(b *Binary) {
+			b.Probed = true
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

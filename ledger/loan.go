@@ -8,8 +8,8 @@ import (
 	"reprise/rewrite/prompt"
 )
 
-// A Loan is the session that a call has taken from another book than the ledger of this machine, which still
-// records the call.
+// A Loan is the session that a call has taken from another book than the ledger of this machine,
+// which still records the call.
 type Loan struct {
 	Kind  string     // of the chain, that marks the session as another book's
 	Key   prompt.Key // that book's
@@ -17,12 +17,14 @@ type Loan struct {
 	Hold  any        // that book's own
 }
 
-// findLent returns the numbers that the ledger has for another book's chain and session, 0 for none.
+// findLent returns the numbers that the ledger has for another book's chain and session, 0 for
+// none.
 func findLent(q Queryer, nativeID string) (chain, session int64, err error) {
 	if nativeID == "" {
 		return 0, 0, nil
 	}
-	err = Each(q, "SELECT chain_id, id FROM sessions WHERE native_id = ? AND shared <> '' ORDER BY id DESC LIMIT 1",
+	err = Each(q, "SELECT chain_id, id FROM sessions WHERE native_id = ? AND shared <> '' ORDER "+
+		"BY id DESC LIMIT 1",
 		func(rows *sql.Rows) error { return rows.Scan(&chain, &session) }, nativeID)
 	return chain, session, err
 }
@@ -56,6 +58,7 @@ func (l *Ledger) NoteFiles(session int64, digest string) error {
 
 // KnownFiles returns the digests that NoteFiles has of the session that a call continues.
 func (l *Ledger) KnownFiles(t *Ticket) ([]string, error) {
-	return Column[string](l, "SELECT bundle_digest FROM sessions WHERE id = ? AND bundle_digest <> ''",
+	return Column[string](l, "SELECT bundle_digest FROM sessions WHERE id = ? AND bundle_digest "+
+		"<> ''",
 		cmp.Or(t.Source, t.Session))
 }

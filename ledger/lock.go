@@ -32,7 +32,8 @@ func (l fileLock) take(wait time.Duration) (release func(), ok bool) {
 	if l.path == "" {
 		return release, true
 	}
-	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK,
+		0o600)
 	if err != nil {
 		return release, true
 	}

@@ -37,7 +37,8 @@ func TestOpenAtOnce(t *testing.T) {
 	}
 }
 
-// Of very many first calls at once some wait in vain for the others: they find the ledger that one of them has made.
+// Of very many first calls at once some wait in vain for the others: they find the ledger that one
+// of them has made.
 func TestOpenWhatOthersMake(t *testing.T) {
 	t.Parallel()
 	_, made := newLedger(t)
@@ -89,7 +90,8 @@ func TestOlderIsSetAside(t *testing.T) {
 				aside.Add(1)
 			}
 			var chains int
-			if err := anew.db.QueryRow("SELECT count(*) FROM chains").Scan(&chains); err != nil || chains != 0 {
+			if err := anew.db.QueryRow("SELECT count(*) FROM chains").Scan(&chains); err != nil ||
+				chains != 0 {
 				t.Errorf("%d chains, %v", chains, err)
 			}
 			if err := errors.Join(anew.Check(), anew.Close()); err != nil {
@@ -98,7 +100,8 @@ func TestOlderIsSetAside(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if _, err := os.Stat(fmt.Sprint(path, olderSuffix, schemaVersion-1)); err != nil || aside.Load() != 1 {
+	if _, err := os.Stat(fmt.Sprint(path, olderSuffix, schemaVersion-1)); err != nil ||
+		aside.Load() != 1 {
 		t.Errorf("set aside %d times, %v", aside.Load(), err)
 	}
 }
@@ -136,6 +139,7 @@ func TestACallRunsWhileTheLedgerIsSetAside(t *testing.T) {
 	_, other := begin(t, anew, fmt.Sprintf(base, 2), 2000)
 	before := row(t, anew, "sessions", other.Session)
 	finish(t, l, running, goodOutcome(someID, "done", 3000))
-	wantRow(t, "the other call", row(t, anew, "calls", other.ID), map[string]any{"outcome": nil, "native_id": nil})
+	wantRow(t, "the other call", row(t, anew, "calls", other.ID),
+		map[string]any{"outcome": nil, "native_id": nil})
 	wantRow(t, "its session", row(t, anew, "sessions", other.Session), before)
 }

@@ -23,11 +23,12 @@ import (
 
 // An Outcome is the end of a run.
 type Outcome struct {
-	Now         decide.Millis
-	Exit        int
-	Signal      int // 0 unless it died by one
-	Seen        rewrite.StreamState
-	Plain       bool            // the output is a text as the tool writes it: only the exit code tells how the run ended
+	Now    decide.Millis
+	Exit   int
+	Signal int // 0 unless it died by one
+	Seen   rewrite.StreamState
+	// the output is a text as the tool writes it: only the exit code tells how the run ended
+	Plain       bool
 	Printed     bool            // something came on stdout
 	Sent        int             // bytes of the prompt that the model was sent
 	WholeReason reason.Code     // why a resumed session was sent the whole prompt
@@ -35,9 +36,10 @@ type Outcome struct {
 	Stamp       decide.Stamp    // of the session after the run
 	Resets      []string        // roles that lose their chains of the call's task by the answer
 	Revision    decide.Revision // of the directory after the run
-	Left        string          // the files that the session's runs changed, as the run left them; only Call.WorkGone reads it
-	// For a store: the session's files relative to the tool's home, and a function that returns git's name of
-	// the directory's content after the run.
+	// the files that the session's runs changed, as the run left them; only Call.WorkGone reads it
+	Left string
+	// For a store: the session's files relative to the tool's home, and a function that returns
+	// git's name of the directory's content after the run.
 	Paths []string      `json:"-"`
 	Tree  func() string `json:"-"`
 }
@@ -56,13 +58,16 @@ func (o *Outcome) ended() bool {
 // be continued.
 func (o *Outcome) Stopped() bool {
 	s := &o.Seen
-	return s.TurnLimit && o.Signal == 0 && s.Final && !s.Synthetic && !s.WrongID && s.Refusal == "" && s.ID != ""
+	return s.TurnLimit && o.Signal == 0 && s.Final && !s.Synthetic && !s.WrongID &&
+		s.Refusal == "" && s.ID != ""
 }
 
-// Unread reports whether only the exit code says that the run ended well: the output was not understood.
+// Unread reports whether only the exit code says that the run ended well: the output was not
+// understood.
 func (o *Outcome) Unread() bool {
 	s := &o.Seen
-	return o.Exit == 0 && o.Signal == 0 && o.Printed && !o.Plain && s.Refusal == "" && s.Outside == "" && !s.WrongID &&
+	return o.Exit == 0 && o.Signal == 0 && o.Printed && !o.Plain && s.Refusal == "" &&
+		s.Outside == "" && !s.WrongID &&
 		(s.Malformed || !s.Final || s.ID == "")
 }
 
@@ -81,7 +86,8 @@ func (o *Outcome) State() (state decide.State, outcome string) {
 	return decide.Live, "ok"
 }
 
-// endings are the signals that callers, users and systems end a run with. Any other is the tool's own crash.
+// endings are the signals that callers, users and systems end a run with. Any other is the tool's
+// own crash.
 var endings = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL}
 
 // against returns a failed run's argument against the source of the session, "" for nothing.
@@ -99,33 +105,38 @@ func (o *Outcome) against() reason.Code {
 	return cmp.Or(s.Refusal, reason.Unexplained)
 }
 
-// A Turn is a later turn of a run after the caller has gone on with its session in the same process.
+// A Turn is a later turn of a run after the caller has gone on with its session in the same
+// process.
 type Turn struct {
 	Started decide.Millis
 	Bytes   int // of the caller's message
 	Outcome Outcome
 }
 
-// endTimeout is how long an outcome waits for other calls: many that end at once must not keep those
-// waiting that start.
+// endTimeout is how long an outcome waits for other calls: many that end at once must not keep
+// those waiting that start.
 const endTimeout = 200 * time.Millisecond
 
 // An Ending is everything that is recorded at the end of a run. It names the ledger, which
 // another one might have replaced by the time it is recorded.
 type Ending struct {
-	Ledger        string
-	Calls         []savedRecord // the call, unless its end is recorded already, and a call for each later turn
-	Finished      bool          // the call's end is recorded: only the later turns are news, or the state of the session
-	Chain         int64
-	Session       int64 // 0 if there is none
-	Cwd, Task     string
-	Project       string
-	Named         string // the session that the caller names, of an observed call that is not recorded yet
-	Ended, Failed int    // how many of the calls ended well, and did not
+	Ledger string
+	// the call, unless its end is recorded already, and a call for each later turn
+	Calls []savedRecord
+	// the call's end is recorded: only the later turns are news, or the state of the session
+	Finished  bool
+	Chain     int64
+	Session   int64 // 0 if there is none
+	Cwd, Task string
+	Project   string
+	// the session that the caller names, of an observed call that is not recorded yet
+	Named         string
+	Ended, Failed int // how many of the calls ended well, and did not
 	Resets        []string
-	News          Session // digests of the prompt that the session was sent, and of its answers and files
-	AnswerLines   []byte
-	Outcome       Outcome // of the latest turn, without the model's texts
+	// digests of the prompt that the session was sent, and of its answers and files
+	News        Session
+	AnswerLines []byte
+	Outcome     Outcome // of the latest turn, without the model's texts
 }
 
 // Finish records how the run ended and releases the lease. The call's prompt is then all that the
@@ -148,8 +159,8 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	return nil
 }
 
-// FinishEarly is Finish for a run with turns that are over while the tool still runs. If it fails, it
-// keeps nothing: Finish will record the outcome.
+// FinishEarly is Finish for a run with turns that are over while the tool still runs. If it fails,
+// it keeps nothing: Finish will record the outcome.
 func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
 	e := l.Ending(t, o, later)
 	err := l.write(e.record)
@@ -159,9 +170,10 @@ func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
 
 // Ending returns everything that a run leaves to record. The texts are in it only as digests.
 func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
-	e := Ending{Ledger: l.name(), Session: t.Session, Chain: t.Chain, Cwd: t.call.Cwd, Project: t.call.Project,
-		Task: t.call.Task,
-		News: Session{Transcript: t.transcript}, Finished: t.finished, Outcome: o.withoutTexts()}
+	e := Ending{Ledger: l.name(), Session: t.Session, Chain: t.Chain, Cwd: t.call.Cwd,
+		Project: t.call.Project,
+		Task:    t.call.Task,
+		News:    Session{Transcript: t.transcript}, Finished: t.finished, Outcome: o.withoutTexts()}
 	var news []*Outcome
 	if !t.finished {
 		news = append(news, e.add(t.Record, o))
@@ -202,7 +214,8 @@ func (e *Ending) addSaid(t *Ticket, turns []*Outcome, changed []string) {
 	var answers, files []string
 	for _, o := range turns {
 		s := &o.Seen
-		answers, files = append(answers, s.Answer), slices.Concat(s.Files, files) // the newest are kept
+		// the newest are kept
+		answers, files = append(answers, s.Answer), slices.Concat(s.Files, files)
 		answer := prompt.NewAnswer(s.Answer, s.Texts, t.key)
 		e.News.Answers = append(e.News.Answers, encodeAnswer(answer)...)
 		e.News.Said = append(e.News.Said, encodeSaid(answer)...)
@@ -213,10 +226,13 @@ func (e *Ending) addSaid(t *Ticket, turns []*Outcome, changed []string) {
 
 func (o *Outcome) withoutTexts() Outcome {
 	out, s := *o, &o.Seen
-	out.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model, Content: s.Content,
+	out.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
+		Content: s.Content,
 		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, Malformed: s.Malformed,
-		Background: s.Background, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal, Outside: s.Outside,
-		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse, First: s.First}
+		Background: s.Background, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic,
+		Refusal: s.Refusal, Outside: s.Outside,
+		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse,
+		First: s.First}
 	return out
 }
 
@@ -224,7 +240,8 @@ func (o *Outcome) withoutTexts() Outcome {
 func (e *Ending) record(tx *sql.Tx) error {
 	o := &e.Outcome
 	if e.Finished && len(e.Calls) == 0 {
-		_, err := tx.Exec("UPDATE sessions SET file = nullif(?, ''), stamp = nullif(?, '') WHERE id = ?", o.File, o.Stamp,
+		_, err := tx.Exec("UPDATE sessions SET file = nullif(?, ''), stamp = nullif(?, '') WHERE "+
+			"id = ?", o.File, o.Stamp,
 			e.Session)
 		return err
 	}
@@ -296,8 +313,9 @@ func (l *Ledger) Settle() error {
 	}
 }
 
-// settleSome records outcomes, each exactly once, and returns how many it has removed from the spool. The ledger keeps
-// the names of the latest: a process can die before it has removed the files.
+// settleSome records outcomes, each exactly once, and returns how many it has removed from the
+// spool. The ledger keeps the names of the latest: a process can die before it has removed the
+// files.
 func (l *Ledger) settleSome() (removed int, err error) {
 	if len(l.spool.list()) == 0 {
 		return 0, nil
@@ -336,7 +354,8 @@ func (l *Ledger) settle(tx *sql.Tx, paths []string) error {
 			return err
 		}
 	}
-	_, err := tx.Exec("INSERT OR REPLACE INTO meta VALUES ('settled', ?)", []byte(strings.Join(names, " ")))
+	_, err := tx.Exec("INSERT OR REPLACE INTO meta VALUES ('settled', ?)",
+		[]byte(strings.Join(names, " ")))
 	return err
 }
 
@@ -352,7 +371,8 @@ func alone(tx *sql.Tx, part func(*sql.Tx) error) error {
 		return err
 	}
 	var failed sqlite3.Error
-	if errors.As(err, &failed) && failed.Code != sqlite3.ErrConstraint && failed.Code != sqlite3.ErrTooBig &&
+	if errors.As(err, &failed) && failed.Code != sqlite3.ErrConstraint &&
+		failed.Code != sqlite3.ErrTooBig &&
 		failed.Code != sqlite3.ErrMismatch {
 		return err // the ledger is busy, the disk full or broken
 	}

@@ -30,14 +30,22 @@ func TestWhatBecomesOfASession(t *testing.T) {
 	}{
 		{"good", goodOutcome(someID, "done", 2000), decide.Live, "", "ok"},
 		{"limit of turns", stopped(nil), decide.Live, reason.TurnLimit, "failed"},
-		{"limit, and exit 0", stopped(func(o *Outcome) { o.Exit = 0 }), decide.Live, reason.TurnLimit, "failed"},
-		{"failed for another reason", stopped(func(o *Outcome) { o.Seen.TurnLimit = false }), decide.Failed, "", "failed"},
-		{"limit, and killed", stopped(func(o *Outcome) { o.Signal = 15 }), decide.Killed, "", "killed"},
-		{"limit, and cut short", stopped(func(o *Outcome) { o.Seen.Final = false }), decide.Failed, "", "failed"},
-		{"limit, and no model", stopped(func(o *Outcome) { o.Seen.Synthetic = true }), decide.Failed, "", "failed"},
-		{"limit, in another session", stopped(func(o *Outcome) { o.Seen.WrongID = true }), decide.Failed, "", "failed"},
-		{"limit, without an id", stopped(func(o *Outcome) { o.Seen.ID = "" }), decide.Failed, "", "failed"},
-		{"limit, and refused", stopped(func(o *Outcome) { o.Seen.Refusal = reason.RefusedContext }), decide.Dead, reason.RefusedContext, "failed"},
+		{"limit, and exit 0", stopped(func(o *Outcome) { o.Exit = 0 }), decide.Live,
+			reason.TurnLimit, "failed"},
+		{"failed for another reason", stopped(func(o *Outcome) { o.Seen.TurnLimit = false }),
+			decide.Failed, "", "failed"},
+		{"limit, and killed", stopped(func(o *Outcome) { o.Signal = 15 }), decide.Killed,
+			"", "killed"},
+		{"limit, and cut short", stopped(func(o *Outcome) { o.Seen.Final = false }), decide.Failed,
+			"", "failed"},
+		{"limit, and no model", stopped(func(o *Outcome) { o.Seen.Synthetic = true }),
+			decide.Failed, "", "failed"},
+		{"limit, in another session", stopped(func(o *Outcome) { o.Seen.WrongID = true }),
+			decide.Failed, "", "failed"},
+		{"limit, without an id", stopped(func(o *Outcome) { o.Seen.ID = "" }), decide.Failed,
+			"", "failed"},
+		{"limit, and refused", stopped(func(o *Outcome) { o.Seen.Refusal = reason.RefusedContext }),
+			decide.Dead, reason.RefusedContext, "failed"},
 	}
 	for _, tt := range tests {
 		l, _ := newLedger(t)
@@ -47,7 +55,8 @@ func TestWhatBecomesOfASession(t *testing.T) {
 		if tt.state != decide.Live {
 			turns, errors = 0, 1
 		}
-		wantRow(t, tt.name, row(t, l, "sessions", ticket.Session), map[string]any{"state": tt.state, "state_why": tt.why, "turns": turns, "errors": errors})
+		wantRow(t, tt.name, row(t, l, "sessions", ticket.Session), map[string]any{"state": tt.state,
+			"state_why": tt.why, "turns": turns, "errors": errors})
 		wantRow(t, tt.name, row(t, l, "calls", ticket.ID), map[string]any{"outcome": tt.result})
 	}
 }
@@ -65,7 +74,8 @@ func TestWhatIsCompared(t *testing.T) {
 		o.Exit, o.Seen.Usage = tt.exit, rewrite.Usage{Known: tt.known, Input: 10, Output: 10}
 		finish(t, l, ticket, o)
 		if runs, err := l.past(ticket.Chain); err != nil || len(runs) != tt.want {
-			t.Errorf("exit %d, usage known %v: %d runs, want %d, %v", tt.exit, tt.known, len(runs), tt.want, err)
+			t.Errorf("exit %d, usage known %v: %d runs, want %d, %v", tt.exit, tt.known, len(runs),
+				tt.want, err)
 		}
 	}
 }
@@ -75,7 +85,8 @@ func TestWhatASessionWasSent(t *testing.T) {
 	l, _ := newLedger(t)
 	var said []byte
 	var ticket *Ticket
-	for n, text := range []string{fmt.Sprintf(base, 1), "# Title\n\n## Part\n\n" + fmt.Sprintf(base, 2)} {
+	for n, text := range []string{fmt.Sprintf(base, 1), "# Title\n\n## Part\n\n" +
+		fmt.Sprintf(base, 2)} {
 		c := testCall(l, text, decide.Millis(1000*n))
 		c.Task, c.Limits.Unrelated = "task", true
 		_, ticket = beginCall(t, l, c)
@@ -85,7 +96,8 @@ func TestWhatASessionWasSent(t *testing.T) {
 		said = append(said, encodeSaid(prompt.NewAnswer(o.Seen.Answer, o.Seen.Texts, l.Key()))...)
 		footprint := c.Prompt.Footprint()
 		wantRow(t, text[:10], row(t, l, "sessions", ticket.Session), map[string]any{
-			"base_opening": footprint.Opening, "base_bytes": footprint.Bytes, "said": string(said), "turns": n + 1})
+			"base_opening": footprint.Opening, "base_bytes": footprint.Bytes, "said": string(said),
+			"turns": n + 1})
 	}
 }
 
@@ -97,14 +109,17 @@ func TestErrorsOfCopies(t *testing.T) {
 	_, first := beginCall(t, l, copyCall(l, prompt, 1000))
 	finish(t, l, first, outcome(sourceID, "/source", 10, "", 1500))
 	for n, exit := range []int{0, 1, 0, 1} {
-		d, ticket := beginCall(t, l, copyCall(l, fmt.Sprintf("%s\n\nPart %d.", prompt, n), decide.Millis(2000+1000*n)))
+		d, ticket := beginCall(t, l,
+			copyCall(l, fmt.Sprintf("%s\n\nPart %d.", prompt, n), decide.Millis(2000+1000*n)))
 		wantSource(t, "a copy", d, sourceID)
 		o := outcome(nth(n), "/copy", 10, "", decide.Millis(2500+1000*n))
 		if o.Exit = exit; exit != 0 {
 			o.Seen.Outside = reason.ServiceFailed
 		}
 		finish(t, l, ticket, o)
-		wantRow(t, "the source", row(t, l, "sessions", first.Session), map[string]any{"errors": (n + 1) / 2, "state": decide.Live})
-		wantRow(t, "the copy", row(t, l, "sessions", ticket.Session), map[string]any{"errors": exit})
+		wantRow(t, "the source", row(t, l, "sessions", first.Session),
+			map[string]any{"errors": (n + 1) / 2, "state": decide.Live})
+		wantRow(t, "the copy", row(t, l, "sessions", ticket.Session),
+			map[string]any{"errors": exit})
 	}
 }

@@ -22,7 +22,8 @@ type Passthrough struct {
 	Cwd    string
 	Reason reason.Code
 	When   decide.Millis
-	Detail string `json:",omitempty"` // the place of a mistake in the configuration, or the step that failed
+	// the place of a mistake in the configuration, or the step that failed
+	Detail string `json:",omitempty"`
 }
 
 // They are appended as lines to a file beside the ledger, which needs neither a lock nor
@@ -49,7 +50,8 @@ func NotePassthrough(path string, p Passthrough) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return errors.Join(err, fs.ErrInvalid)
 	}
-	if _, err := f.WriteString(EncodeJSON(p) + "\n"); err != nil || info.Size() < maxPassthroughBytes {
+	if _, err := f.WriteString(EncodeJSON(p) + "\n"); err != nil ||
+		info.Size() < maxPassthroughBytes {
 		return err
 	}
 	return os.Rename(path+passthroughSuffix, path+oldPassthroughSuffix)

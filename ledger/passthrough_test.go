@@ -23,7 +23,8 @@ func passed(cwd string, when decide.Millis) Passthrough {
 func TestPassed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "ledger.db")
 	const day = 86_400_000
-	for _, p := range []Passthrough{passed("/a", 1), passed("/a", 2), passed("/b", 3), passed("/a", day)} {
+	for _, p := range []Passthrough{passed("/a", 1), passed("/a", 2),
+		passed("/b", 3), passed("/a", day)} {
 		if err := NotePassthrough(path, p); err != nil {
 			t.Fatal(err)
 		}
@@ -63,17 +64,20 @@ func TestPassedIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	const calls = 5000
 	for n := range calls {
-		if err := NotePassthrough(path, passed(fmt.Sprintf("/some/where/%d", n), decide.Millis(n))); err != nil {
+		if err := NotePassthrough(path,
+			passed(fmt.Sprintf("/some/where/%d", n), decide.Millis(n))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, suffix := range []string{passthroughSuffix, oldPassthroughSuffix} {
-		if info, err := os.Stat(path + suffix); err != nil || info.Size() > maxPassthroughBytes+1000 {
+		if info, err := os.Stat(path + suffix); err != nil ||
+			info.Size() > maxPassthroughBytes+1000 {
 			t.Errorf("%s: %v, %v", suffix, info.Size(), err)
 		}
 	}
 	all := ReadPassthroughs(path)
-	if len(all) < 500 || len(all) >= calls || all[len(all)-1].When != calls-1 || !slices.IsSortedFunc(all, func(a, b Passthrough) int { return int(a.When - b.When) }) {
+	if len(all) < 500 || len(all) >= calls || all[len(all)-1].When != calls-1 ||
+		!slices.IsSortedFunc(all, func(a, b Passthrough) int { return int(a.When - b.When) }) {
 		t.Errorf("%d calls are left, the last is %+v", len(all), all[len(all)-1])
 	}
 }
@@ -81,13 +85,15 @@ func TestPassedIsBounded(t *testing.T) {
 // Calls at once lose nothing of each other; text that is no line is skipped.
 func TestPassedAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	if err := os.WriteFile(path+passthroughSuffix, []byte("{\"Tool\":\"cla\nnonsense\n{}\n"), 0o600); err != nil {
+	if err := os.WriteFile(path+passthroughSuffix,
+		[]byte("{\"Tool\":\"cla\nnonsense\n{}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var noting sync.WaitGroup
 	for n := range 50 {
 		noting.Go(func() {
-			if err := NotePassthrough(path, passed("/"+strings.Repeat("d", 100), decide.Millis(n))); err != nil {
+			if err := NotePassthrough(path,
+				passed("/"+strings.Repeat("d", 100), decide.Millis(n))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -116,7 +122,8 @@ func TestPassedInTheWay(t *testing.T) {
 			t.Errorf("%s: %v", name, all)
 		}
 	}
-	if err := NotePassthrough(filepath.Join(t.TempDir(), "file", "ledger.db"), passed("/a", 1)); err != nil {
+	if err := NotePassthrough(filepath.Join(t.TempDir(),
+		"file", "ledger.db"), passed("/a", 1)); err != nil {
 		t.Error(err)
 	}
 }

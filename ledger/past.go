@@ -20,7 +20,8 @@ func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 		var mode rewrite.Mode
 		var why, fellBack reason.Code
 		u := &r.Usage
-		err := rows.Scan(&mode, &why, &fellBack, &r.Model, &r.Began, &r.Idle, &r.HeldTokens, &r.Missed, &r.Hour, &r.Found,
+		err := rows.Scan(&mode, &why, &fellBack, &r.Model, &r.Began, &r.Idle, &r.HeldTokens,
+			&r.Missed, &r.Hour, &r.Found,
 			&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.CostNano, &u.CostKnown)
 		r.Side = decide.ClassifyRun(mode, why, fellBack)
 		runs = append(runs, r)
@@ -32,15 +33,16 @@ func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 // latestChains are as many as learned looks at.
 const latestChains = 20
 
-// learned reads the runs of the latest chain that the call's rule, tool, version, model and settings have
-// resumed, among the latest chains.
+// learned reads the runs of the latest chain that the call's rule, tool, version, model and
+// settings have resumed, among the latest chains.
 func (l *Ledger) learned(c *Call) ([]decide.Run, error) {
 	chains, err := Column[int64](l.db, `SELECT id FROM (SELECT * FROM chains ORDER BY updated DESC LIMIT ?) c
 		WHERE tool = ? AND rule = ?
 		AND EXISTS (SELECT 1 FROM sessions WHERE chain_id = c.id AND model = ? AND runtime = ? AND settings = ?)
 		AND (SELECT count(*) FROM calls WHERE chain_id = c.id AND mode IN (?, ?) AND outcome = 'ok') >= ?
 		ORDER BY updated DESC LIMIT 1`,
-		latestChains, c.Tool, c.Rule, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Settings,
+		latestChains, c.Tool, c.Rule, c.Fingerprints.Model, c.Fingerprints.Runtime,
+		c.Fingerprints.Settings,
 		rewrite.Resume, rewrite.Fork, decide.MinResumes)
 	if err != nil || len(chains) == 0 {
 		return nil, err

@@ -13,7 +13,8 @@ import (
 )
 
 // A round of a named task that takes so many tokens of input.
-func playFor(t *testing.T, l *Ledger, now decide.Millis, tokens int64, change func(*Call)) decide.Decision {
+func playFor(t *testing.T, l *Ledger, now decide.Millis,
+	tokens int64, change func(*Call)) decide.Decision {
 	t.Helper()
 	c := namedCall(l, "coder", int(now))
 	c.Now = now
@@ -46,7 +47,8 @@ func TestChainsLearnFromOthers(t *testing.T) {
 		if want == reason.Unrelated {
 			takes = 22_000
 		}
-		d := callWith(t, l, now, task, request{takes, read}, request{takes, read}, 20_000, change, func(*Ticket) {})
+		d := callWith(t, l, now, task, request{takes, read}, request{takes, read}, 20_000, change,
+			func(*Ticket) {})
 		expect(t, fmt.Sprintf("task %s at minute %d", task, (now-100*hour)/minute), d, want)
 	}
 	same := func(*Call) {}
@@ -79,16 +81,20 @@ func TestArms(t *testing.T) {
 		var first string
 		for round := range 3 {
 			now := 100*hour + decide.Millis(task*3+round)*minute
-			playFor(t, l, now, 1, func(c *Call) { c.Task, c.Limits.HoldOut = fmt.Sprint(task), 0.5 })
+			playFor(t, l, now, 1, func(c *Call) {
+				c.Task, c.Limits.HoldOut = fmt.Sprint(task), 0.5
+			})
 			var arm, why string
-			if err := l.db.QueryRow("SELECT arm, reason FROM calls ORDER BY id DESC").Scan(&arm, &why); err != nil {
+			if err := l.db.QueryRow("SELECT arm, reason FROM calls ORDER BY id DESC").Scan(&arm,
+				&why); err != nil {
 				t.Fatal(err)
 			}
 			if round == 0 {
 				first = arm
 			}
 			if arm != first || round > 0 && (arm == Control) != (why == string(reason.HeldOut)) {
-				t.Errorf("task %d, round %d: arm %s after %s, reason %s", task, round, arm, first, why)
+				t.Errorf("task %d, round %d: arm %s after %s, reason %s", task, round, arm, first,
+					why)
 			}
 		}
 		arms[first]++
@@ -99,7 +105,8 @@ func TestArms(t *testing.T) {
 	for _, holdOut := range []float64{0, 1} {
 		playFor(t, l, 200*hour, 1, func(c *Call) { c.Task, c.Limits.HoldOut = "same", holdOut })
 		var arm string
-		if err := l.db.QueryRow("SELECT arm FROM calls ORDER BY id DESC").Scan(&arm); err != nil || arm != "" {
+		if err := l.db.QueryRow("SELECT arm FROM calls ORDER BY id DESC").Scan(&arm); err != nil ||
+			arm != "" {
 			t.Errorf("with %v held out: %q, %v", holdOut, arm, err)
 		}
 	}

@@ -9,8 +9,9 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A loop that brings the same feedback again and again, in one session or in copies: the third time, if nothing has
-// changed since the second, the call is fresh. The directory is looked at only if feedback is repeated.
+// A loop that brings the same feedback again and again, in one session or in copies: the third
+// time, if nothing has changed since the second, the call is fresh. The directory is looked at only
+// if feedback is repeated.
 func TestNoProgress(t *testing.T) {
 	const fails, lints = "\n\nThe tests still fail.", "\n\nThe linter complains."
 	for _, tt := range []struct {
@@ -21,13 +22,20 @@ func TestNoProgress(t *testing.T) {
 		lookups int
 		reads   bool // the runs change no file
 	}{
-		{"stuck", []string{"", fails, fails, fails, fails, fails, fails}, []string{"t", "t", "t", "t", "t", "t", "t"}, []int{3, 6}, 4, false},
-		{"each round changes something", []string{"", fails, fails, fails, fails}, []string{"1", "2", "3", "4", "5"}, nil, 3, false},
-		{"changed at last", []string{"", fails, fails, fails, fails}, []string{"t", "t", "t", "u", "u"}, []int{4}, 3, false},
-		{"other feedback each time", []string{"", fails, lints, fails, lints}, []string{"t", "t", "t", "t", "t"}, nil, 0, false},
-		{"something is added to it", []string{"", fails, fails, fails + lints, lints}, []string{"t", "t", "t", "t", "t"}, nil, 1, false},
-		{"no repository", []string{"", fails, fails, fails, fails}, []string{"", "", "", "", ""}, nil, 3, false},
-		{"a reviewer", []string{"", fails, fails, fails, fails}, []string{"t", "t", "t", "t", "t"}, nil, 0, true},
+		{"stuck", []string{"", fails, fails, fails, fails, fails, fails},
+			[]string{"t", "t", "t", "t", "t", "t", "t"}, []int{3, 6}, 4, false},
+		{"each round changes something", []string{"", fails, fails, fails, fails},
+			[]string{"1", "2", "3", "4", "5"}, nil, 3, false},
+		{"changed at last", []string{"", fails, fails, fails, fails},
+			[]string{"t", "t", "t", "u", "u"}, []int{4}, 3, false},
+		{"other feedback each time", []string{"", fails, lints, fails, lints},
+			[]string{"t", "t", "t", "t", "t"}, nil, 0, false},
+		{"something is added to it", []string{"", fails, fails, fails + lints, lints},
+			[]string{"t", "t", "t", "t", "t"}, nil, 1, false},
+		{"no repository", []string{"", fails, fails, fails, fails}, []string{"", "", "", "", ""},
+			nil, 3, false},
+		{"a reviewer", []string{"", fails, fails, fails, fails}, []string{"t", "t", "t", "t", "t"},
+			nil, 0, true},
 	} {
 		for _, copies := range []bool{false, true} {
 			l, _ := newLedger(t)
@@ -46,19 +54,23 @@ func TestNoProgress(t *testing.T) {
 					want = reason.NoProgress
 				}
 				if d.Reason != want {
-					t.Errorf("%s, copies %v, round %d: %s (%s), want %s", tt.name, copies, i, d.Mode, d.Reason, want)
+					t.Errorf("%s, copies %v, round %d: %s (%s), want %s", tt.name, copies, i,
+						d.Mode, d.Reason, want)
 				}
-				o := goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", i), "done", c.Now+1000)
+				o := goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", i), "done",
+					c.Now+1000)
 				if !tt.reads {
 					o.Left = `[{"path":"what the runs changed"}]`
 				}
 				finish(t, l, ticket, o)
 				if !copies && d.Mode.Continues() {
-					l.db.Exec("UPDATE sessions SET native_id = ? WHERE id = ?", d.NativeID, ticket.Session)
+					l.db.Exec("UPDATE sessions SET native_id = ? WHERE id = ?", d.NativeID,
+						ticket.Session)
 				}
 			}
 			if lookups != tt.lookups {
-				t.Errorf("%s, copies %v: the directory was looked at %d times, want %d", tt.name, copies, lookups, tt.lookups)
+				t.Errorf("%s, copies %v: the directory was looked at %d times, want %d", tt.name,
+					copies, lookups, tt.lookups)
 			}
 		}
 	}

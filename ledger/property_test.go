@@ -125,7 +125,8 @@ func (g *generator) answer() []string {
 // job makes up a session: a prompt, or a conversation of some turns.
 func (g *generator) job() job {
 	g.label = notations[g.IntN(len(notations))]
-	j := job{sent: []piece{{text: "You are " + g.sentence()}, {text: strings.Repeat(g.sentence()+"\n", 1+g.IntN(9)) + "So."}}}
+	j := job{sent: []piece{{text: "You are " + g.sentence()},
+		{text: strings.Repeat(g.sentence()+"\n", 1+g.IntN(9)) + "So."}}}
 	for range g.IntN(5) {
 		j.sent = append(j.sent, piece{text: g.paragraph()})
 	}
@@ -175,7 +176,9 @@ func (g *generator) editTemplate(sent []piece) []piece {
 	}
 	kept := slices.Clone(sent[turns:])
 	edited := g.edit(slices.Clone(sent[:turns]))
-	return named(append(slices.DeleteFunc(edited, func(p piece) bool { return p.head > 0 }), kept...))
+	return named(append(slices.DeleteFunc(edited, func(p piece) bool {
+		return p.head > 0
+	}), kept...))
 }
 
 // named takes the speaker from pieces that have lost the name over them.
@@ -215,7 +218,8 @@ func (g *generator) edit(after []piece) []piece {
 	case 10: // space at the ends of lines says nothing
 		after[i].text = strings.ReplaceAll(after[i].text, "\n", " \t\r\n") + " "
 	case 11:
-		after[i].otherSign(g, func(r rune) bool { return r == ' ' }, func(rune) rune { return '\t' })
+		after[i].otherSign(g, func(r rune) bool { return r == ' ' },
+			func(rune) rune { return '\t' })
 	case 12:
 		return append(after, g.turn("assistant", g.answer()...)...)
 	case 13:
@@ -263,7 +267,8 @@ func (j job) added(after []piece) (added []piece, ok bool) {
 	for i, p := range after {
 		p.said = p.said && !(p.cue && i == len(after)-1)
 		if next < len(j.sent) && bare(p.text) == bare(j.sent[next].text) {
-			torn = torn || apart && j.transcript && j.sent[next].said && j.sent[next].head == 0 // within an answer
+			// within an answer
+			torn = torn || apart && j.transcript && j.sent[next].said && j.sent[next].head == 0
 			next, tool, apart = next+1, false, false
 			continue
 		}
@@ -288,7 +293,8 @@ func (j job) continues(after []piece) bool {
 // and show that one if the prompt is a conversation.
 func (j job) ownTurns(added []piece) bool {
 	hasTurn := func(pieces []piece) bool { return slices.ContainsFunc(pieces, func(p piece) bool { return p.said }) }
-	added = slices.DeleteFunc(added, func(p piece) bool { return p.cue && !p.said }) // a name and nothing said
+	// a name and nothing said
+	added = slices.DeleteFunc(added, func(p piece) bool { return p.cue && !p.said })
 	rest := added
 	for len(rest) > 0 && rest[0].tool {
 		rest = rest[1:]
@@ -300,7 +306,8 @@ func (j job) ownTurns(added []piece) bool {
 	underTool := tools > 0 && len(rest) > 0 && rest[0].at == added[tools-1].at+1
 	if j.answer[0].cue && !underTool { // its name is left out, or nobody knows it
 		body := j.answer[1:]
-		if !startWith(rest, body) && len(rest) > 0 && !rest[0].said && !strings.Contains(rest[0].text, "\n") &&
+		if !startWith(rest, body) && len(rest) > 0 && !rest[0].said &&
+			!strings.Contains(rest[0].text, "\n") &&
 			(len(rest) == 1 || rest[1].at == rest[0].at+1) {
 			rest = rest[1:]
 		}
@@ -327,24 +334,30 @@ func addsTurn(j job, after []piece) bool {
 // quoted reports whether the answer stands in a piece that a tool or nobody says.
 func (j job) quoted(after []piece) bool {
 	added, _ := j.added(after)
-	return slices.ContainsFunc(added, func(p piece) bool { return !p.said && strings.Contains(j.raw, strings.TrimSpace(bare(p.text))) })
+	return slices.ContainsFunc(added, func(p piece) bool {
+		return !p.said && strings.Contains(j.raw, strings.TrimSpace(bare(p.text)))
+	})
 }
 
 func startWith(pieces, start []piece) bool {
-	return len(pieces) >= len(start) && slices.EqualFunc(pieces[:len(start)], start, func(a, b piece) bool {
-		return bare(a.text) == bare(b.text)
-	})
+	return len(pieces) >= len(start) &&
+		slices.EqualFunc(pieces[:len(start)], start, func(a, b piece) bool {
+			return bare(a.text) == bare(b.text)
+		})
 }
 
 func (j job) facts(chain int64, p *prompt.Prompt) decide.ChainFacts {
 	base := prompt.New(render(j.sent), propertyKey).Footprint()
-	sent := prompt.Sent{Base: base, RootFirst: base.First, Root: base.Blocks, Transcript: j.transcript}
+	sent := prompt.Sent{Base: base, RootFirst: base.First, Root: base.Blocks,
+		Transcript: j.transcript}
 	for _, a := range append(slices.Clone(j.earlier), j.raw) {
 		sent.Answers = append(sent.Answers, prompt.NewAnswer(a, nil, propertyKey))
 	}
-	s := decide.SessionRecord{NativeID: strconv.FormatInt(chain, 10), State: decide.Live, Created: 99 * hour,
+	s := decide.SessionRecord{NativeID: strconv.FormatInt(chain, 10), State: decide.Live,
+		Created:  99 * hour,
 		LastUsed: 100*hour - minute, BaseBytes: sent.Base.Bytes}
-	return decide.ChainFacts{Chain: chain, Session: chain, SessionRecord: s, Continuity: prompt.Compare(sent, p)}
+	return decide.ChainFacts{Chain: chain, Session: chain, SessionRecord: s,
+		Continuity: prompt.Compare(sent, p)}
 }
 
 // Whatever is done to a prompt, no session is resumed that it does not continue,
@@ -355,7 +368,8 @@ func TestNoUnsafeResume(t *testing.T) {
 		seed = n
 	}
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0))}
-	limits := decide.Limits{TTL: 30 * minute, MaxAge: 24 * hour, MinBase: 1, Unnamed: decide.UnnamedExtends}
+	limits := decide.Limits{TTL: 30 * minute, MaxAge: 24 * hour, MinBase: 1,
+		Unnamed: decide.UnnamedExtends}
 	safe, taken, resumed := 0, 0, 0
 	for n := range cases {
 		jobs := []job{g.job()}
@@ -379,9 +393,10 @@ func TestNoUnsafeResume(t *testing.T) {
 		}
 		addEvidence(&Call{Request: f.Request}, f.Chains, nil)
 		d := decide.Decide(f)
-		// Of two sessions with one answer neither is taken where one of them can be meant, and turns without the answer
-		// between them are another history.
-		if clear := len(jobs) == 1 && len(fits) == 1 && (startsWithAnswer(jobs[0], after) || !addsTurn(jobs[0], after)); clear {
+		// Of two sessions with one answer neither is taken where one of them can be meant, and
+		// turns without the answer between them are another history.
+		if clear := len(jobs) == 1 && len(fits) == 1 &&
+			(startsWithAnswer(jobs[0], after) || !addsTurn(jobs[0], after)); clear {
 			safe++
 			if d.Mode == rewrite.Resume {
 				taken++
@@ -389,9 +404,12 @@ func TestNoUnsafeResume(t *testing.T) {
 		}
 		if d.Mode == rewrite.Resume {
 			resumed++
-			if len(fits) > 1 || !slices.Contains(append(fits, unclear...), d.Session) || len(fits) == 1 && fits[0] != d.Session {
-				t.Fatalf("seed %d, case %d: session %d is resumed (%s); those that fit: %v\n--- it was sent\n%s\n--- and answered\n%s\n--- the prompt\n%s",
-					seed, n, d.Session, d.Reason, fits, render(jobs[d.Session-1].sent), jobs[d.Session-1].raw, render(after))
+			if len(fits) > 1 || !slices.Contains(append(fits, unclear...), d.Session) ||
+				len(fits) == 1 && fits[0] != d.Session {
+				t.Fatalf("seed %d, case %d: session %d is resumed (%s); those that fit: %v\n--- "+
+					"it was sent\n%s\n--- and answered\n%s\n--- the prompt\n%s",
+					seed, n, d.Session, d.Reason, fits, render(jobs[d.Session-1].sent),
+					jobs[d.Session-1].raw, render(after))
 			}
 			checkDelta(t, jobs[d.Session-1], after, p, d)
 		}
@@ -401,19 +419,23 @@ func TestNoUnsafeResume(t *testing.T) {
 		checkAlike(t, jobs, f, d, p)
 		checkNamed(t, jobs[0], after, f)
 	}
-	t.Logf("seed %d: %d cases, %d resumed; %d of %d that are clear", seed, cases, resumed, taken, safe)
+	t.Logf("seed %d: %d cases, %d resumed; %d of %d that are clear", seed, cases, resumed, taken,
+		safe)
 	if taken*10 < safe*8 {
 		t.Errorf("of %d clear cases only %d are resumed", safe, taken)
 	}
 }
 
-// checkEvidence: where evidence is asked for, only a conversation that goes on is any for words that mean nothing.
+// checkEvidence: where evidence is asked for, only a conversation that goes on is any for words
+// that mean nothing.
 func checkEvidence(t *testing.T, jobs []job, after []piece, f decide.Facts, fits []int64) {
 	t.Helper()
 	f.Limits.Unnamed = decide.UnnamedEvidence
-	if d := decide.Decide(f); d.Mode == rewrite.Resume && !(slices.Contains(fits, d.Session) && (d.Evidence.Transcript || d.Evidence.Answer)) {
+	if d := decide.Decide(f); d.Mode == rewrite.Resume &&
+		!(slices.Contains(fits, d.Session) && (d.Evidence.Transcript || d.Evidence.Answer)) {
 		j := jobs[d.Session-1]
-		t.Fatalf("session %d is resumed by %v; those that fit: %v history:\n%s\n--- answered\n%s\n--- the prompt\n%s",
+		t.Fatalf("session %d is resumed by %v; those that fit: %v history:\n%s\n--- "+
+			"answered\n%s\n--- the prompt\n%s",
 			d.Session, d.Evidence, fits, render(j.sent), j.raw, render(after))
 	}
 	f.Limits.Unnamed = decide.UnnamedOff
@@ -458,7 +480,8 @@ func checkDecision(t *testing.T, g *generator, f decide.Facts, d decide.Decision
 	if again := decide.Decide(f); !reflect.DeepEqual(again, d) {
 		t.Fatalf("%v, then %v", d, again)
 	}
-	if (d.Mode == rewrite.Resume) != (d.Session != 0) || (d.Mode == rewrite.Resume) != (d.NativeID != "") {
+	if (d.Mode == rewrite.Resume) != (d.Session != 0) ||
+		(d.Mode == rewrite.Resume) != (d.NativeID != "") {
 		t.Fatalf("%s names session %d %q", d.Mode, d.Session, d.NativeID)
 	}
 	f.Chains = slices.Clone(f.Chains)
@@ -476,7 +499,9 @@ func checkDecision(t *testing.T, g *generator, f decide.Facts, d decide.Decision
 // checkAlike: chains that begin otherwise than the prompt need not be looked at.
 func checkAlike(t *testing.T, jobs []job, f decide.Facts, d decide.Decision, p *prompt.Prompt) {
 	t.Helper()
-	first := func(p *prompt.Prompt) []byte { return encodeDigests([]prompt.Digest{p.Footprint().First}) }
+	first := func(p *prompt.Prompt) []byte {
+		return encodeDigests([]prompt.Digest{p.Footprint().First})
+	}
 	var alike []decide.ChainFacts
 	for i, j := range jobs {
 		if bytes.Equal(first(p), first(prompt.New(render(j.sent), propertyKey))) {
@@ -520,7 +545,8 @@ func checkCopy(t *testing.T, g *generator, f decide.Facts, d decide.Decision, p 
 	target := rewrite.ToFork(forked.NativeID, forked.ForkAt, p, forked.Continuity, forked.Whole)
 	text, whole := sent(target)
 	if d.Mode != rewrite.Resume || !cut {
-		if forked.Mode != rewrite.Fresh || forked.NativeID != "" || forked.ForkAt != "" || text != p.Text || !whole || target.Plan(rewrite.CommandLine{}).Resume != "" {
+		if forked.Mode != rewrite.Fresh || forked.NativeID != "" || forked.ForkAt != "" ||
+			text != p.Text || !whole || target.Plan(rewrite.CommandLine{}).Resume != "" {
 			t.Fatalf("%v where nobody has used it, else %v, sent %q", d, forked, text)
 		}
 		return
@@ -529,7 +555,8 @@ func checkCopy(t *testing.T, g *generator, f decide.Facts, d decide.Decision, p 
 	if !reflect.DeepEqual(forked, want) {
 		t.Fatalf("%v where nobody has used it, else %v", d, forked)
 	}
-	if want, all := sent(rewrite.ToResume(d.NativeID, p, d.Continuity, d.Whole)); text != want || whole != all || target.ForkAt != "last" {
+	if want, all := sent(rewrite.ToResume(d.NativeID, p, d.Continuity, d.Whole)); text != want ||
+		whole != all || target.ForkAt != "last" {
 		t.Fatalf("a resume is sent %q, a fork %q", want, text)
 	}
 }
@@ -546,9 +573,12 @@ func checkNamed(t *testing.T, j job, after []piece, f decide.Facts) {
 	added, kept := j.added(after)
 	switch {
 	case len(added) == 0:
-		t.Fatalf("named: resumed (%s) by a prompt that says nothing new:\n%s", d.Reason, render(after))
-	case (j.transcript && !j.continues(after) || kept && !j.ownTurns(added)) && !j.turns().continues(fromTurns(after)):
-		t.Fatalf("named: resumed (%s) with another history:\n%s\n--- answered\n%s\n--- the prompt\n%s", d.Reason, render(j.sent), j.raw, render(after))
+		t.Fatalf("named: resumed (%s) by a prompt that says nothing new:\n%s", d.Reason,
+			render(after))
+	case (j.transcript && !j.continues(after) || kept && !j.ownTurns(added)) &&
+		!j.turns().continues(fromTurns(after)):
+		t.Fatalf("named: resumed (%s) with another history:\n%s\n--- answered\n%s\n--- the "+
+			"prompt\n%s", d.Reason, render(j.sent), j.raw, render(after))
 	}
 }
 

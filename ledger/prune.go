@@ -12,8 +12,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A SessionFile is a session with a file that the ledger knows, for prune and forget. The ledger has rows
-// only for sessions that a fresh or forked run of ours began.
+// A SessionFile is a session with a file that the ledger knows, for prune and forget. The ledger
+// has rows only for sessions that a fresh or forked run of ours began.
 type SessionFile struct {
 	ID, Chain         int64
 	Tool, Home        string
@@ -21,17 +21,18 @@ type SessionFile struct {
 	State             decide.State
 	Created, LastUsed decide.Millis
 	File              string
-	Stamp             decide.Stamp  // when our last run ended
-	Held              bool          // a live process holds the lease
-	Current           bool          // the chain has not begun anew since: a call can continue it
-	Reset             bool          // an answer has ended it
-	Observed          bool          // the caller itself has named it in some call
-	Superseded        decide.Millis // when a copy that continues it was last used, 0 if it can still be needed
-	Copied            bool          // a copy of it, or a copy of one, has the files
+	Stamp             decide.Stamp // when our last run ended
+	Held              bool         // a live process holds the lease
+	Current           bool         // the chain has not begun anew since: a call can continue it
+	Reset             bool         // an answer has ended it
+	Observed          bool         // the caller itself has named it in some call
+	// when a copy that continues it was last used, 0 if it can still be needed
+	Superseded decide.Millis
+	Copied     bool // a copy of it, or a copy of one, has the files
 }
 
-// SessionFiles returns the sessions of a chain, or with chain 0 of all, with files that have not been
-// pruned.
+// SessionFiles returns the sessions of a chain, or with chain 0 of all, with files that have not
+// been pruned.
 func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	files, err := List(l, `
 		SELECT s.id, s.chain_id, s.tool, c.home, coalesce(s.native_id, ''), s.state, s.created, s.last_used,
@@ -40,7 +41,8 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 			AND native_id IS NOT NULL), 0), `+superseded+`, `+copiesHaveFiles+`
 		FROM sessions s JOIN chains c ON c.id = s.chain_id
 		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, func(f *SessionFile) []any {
-		return []any{&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created, &f.LastUsed,
+		return []any{&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created,
+			&f.LastUsed,
 			&f.File, &f.Stamp, &f.Current, &f.Reset, &f.Observed, &f.Superseded, &f.Copied}
 	}, rewrite.Observe, chain, chain)
 	held, _, failed := readLeases(l, "")
@@ -51,9 +53,9 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	return files, Wrap("list session files", errors.Join(err, failed))
 }
 
-// superseded is SQL for when a copy that continues a session was last used. It is 0 for the end of a chain, for
-// a session with a copy that runs or has failed, since that session can be continued again, and for a session
-// that machines share.
+// superseded is SQL for when a copy that continues a session was last used. It is 0 for the end of
+// a chain, for a session with a copy that runs or has failed, since that session can be continued
+// again, and for a session that machines share.
 const superseded = `CASE WHEN s.state = 'live' AND s.shared = '' AND NOT EXISTS (SELECT 1 FROM sessions k
 			WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state NOT IN ('live', 'dead'))
 		THEN coalesce((SELECT max(k.last_used) FROM sessions k WHERE k.parent_id = s.id AND k.chain_id = s.chain_id
@@ -99,7 +101,8 @@ func (l *Ledger) Pruned(session int64) error {
 // returns sql.ErrNoRows.
 func (l *Ledger) Reset(chain int64) error {
 	return l.write(func(tx *sql.Tx) error {
-		if err := tx.QueryRow("SELECT id FROM chains WHERE id = ?", chain).Scan(&chain); err != nil {
+		if err := tx.QueryRow("SELECT id FROM chains WHERE id = ?",
+			chain).Scan(&chain); err != nil {
 			return err
 		}
 		_, err := tx.Exec("UPDATE sessions SET reset = 1 WHERE chain_id = ? AND reset = 0", chain)
@@ -107,14 +110,15 @@ func (l *Ledger) Reset(chain int64) error {
 	})
 }
 
-// dropAtOnce is how many calls are removed in one transaction, so that no other call waits long for it.
+// dropAtOnce is how many calls are removed in one transaction, so that no other call waits long for
+// it.
 const dropAtOnce = 200
 
 // DropBefore removes everything last used before a time: chains where no live process holds a
 // session, with their sessions and calls, and calls that belong to no chain. A call without an
 // outcome can still run and is kept for a day longer. Between the short transactions other calls
-// write. Each chain is removed in one transaction, unless it has more calls than dropAtOnce: then it loses the
-// oldest first. With dry it only counts.
+// write. Each chain is removed in one transaction, unless it has more calls than dropAtOnce: then
+// it loses the oldest first. With dry it only counts.
 func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64, err error) {
 	if dry {
 		held, err := heldChains(l)
@@ -146,7 +150,8 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 // The rows that DropBefore removes: chains that no process holds, and calls without a chain.
 const (
 	oldChains    = "updated < ?1 AND id NOT IN (SELECT value FROM json_each(?3))"
-	oldUnchained = "chain_id IS NULL AND started < ?1 AND (outcome IS NOT NULL OR started < ?1 - ?2)"
+	oldUnchained = "chain_id IS NULL AND started < ?1 AND (outcome IS NOT NULL OR started < ?1 - " +
+		"?2)"
 )
 
 // someOldChains selects the first of these chains that have together as many calls as are removed
@@ -214,30 +219,35 @@ func heldChains(q Queryer) (string, error) {
 // A Removal counts the removed rows.
 type Removal struct{ Chains, Sessions, Calls int64 }
 
-// dropChains removes chains with all that belongs to them, or at most limit of their calls or sessions, -1 for all. It
-// runs without keys.
+// dropChains removes chains with all that belongs to them, or at most limit of their calls or
+// sessions, -1 for all. It runs without keys.
 func dropChains(tx *sql.Tx, chains []int64, limit int64) (d Removal, err error) {
 	const ofChains = "chain_id IN (SELECT value FROM json_each(?))"
 	ids := EncodeJSON(chains)
 	if d.Calls, err = dropRows(tx, "calls", ofChains, limit, ids); err != nil || d.Calls == limit {
 		return d, err
 	}
-	if d.Sessions, err = dropRows(tx, "sessions", ofChains, limit, ids); err != nil || d.Sessions == limit {
+	if d.Sessions, err = dropRows(tx, "sessions", ofChains, limit, ids); err != nil ||
+		d.Sessions == limit {
 		return d, err
 	}
-	d.Chains, err = changed(tx.Exec("DELETE FROM chains WHERE id IN (SELECT value FROM json_each(?))", ids))
+	d.Chains, err = changed(tx.Exec("DELETE FROM chains WHERE id IN (SELECT value FROM "+
+		"json_each(?))", ids))
 	return d, err
 }
 
 // referring has the rows that refer to a table's rows, with the referring column.
-var referring = map[string]string{"calls": "answers WHERE call", "sessions": "leases WHERE session_id"}
+var referring = map[string]string{"calls": "answers WHERE call",
+	"sessions": "leases WHERE session_id"}
 
 // dropRows removes calls or sessions, and the rows that refer to them alone.
 func dropRows(tx *sql.Tx, table, which string, limit int64, args ...any) (int64, error) {
-	ids, err := Column[int64](tx, fmt.Sprintf("SELECT id FROM %s WHERE %s LIMIT %d", table, which, limit), args...)
+	ids, err := Column[int64](tx,
+		fmt.Sprintf("SELECT id FROM %s WHERE %s LIMIT %d", table, which, limit), args...)
 	for _, from := range []string{referring[table], table + " WHERE id"} {
 		if err == nil {
-			_, err = tx.Exec("DELETE FROM "+from+" IN (SELECT value FROM json_each(?))", EncodeJSON(ids))
+			_, err = tx.Exec("DELETE FROM "+from+" IN (SELECT value FROM json_each(?))",
+				EncodeJSON(ids))
 		}
 	}
 	return int64(len(ids)), err
@@ -252,10 +262,11 @@ const (
 	PruneSuperseded = "prune_superseded"
 )
 
-// ClaimDaily reports whether the last claim to do something is a day old, and claims it. A claim from the
-// future does not count.
+// ClaimDaily reports whether the last claim to do something is a day old, and claims it. A claim
+// from the future does not count.
 func (l *Ledger) ClaimDaily(what string, now decide.Millis) (due bool, err error) {
-	claimed, err := l.exists("FROM daily WHERE what = ? AND claimed BETWEEN ? AND ?", what, now-day, now)
+	claimed, err := l.exists("FROM daily WHERE what = ? AND claimed BETWEEN ? AND ?", what, now-day,
+		now)
 	if err == nil && !claimed { // the query takes no lock: most calls end here
 		err = l.write(func(tx *sql.Tx) error {
 			n, err := changed(tx.Exec(`INSERT INTO daily VALUES (?1, ?2) ON CONFLICT (what) DO UPDATE

@@ -48,16 +48,20 @@ func TestSessionFiles(t *testing.T) {
 	l, _ := newLedger(t)
 	one, two := oneCall(t, l, "one", nth(1), 1000), oneCall(t, l, "two", nth(2), 2000)
 	begin(t, l, fmt.Sprintf(base, 3), 3000) // it runs: no file is known
-	if _, err := l.db.Exec("INSERT INTO calls (tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes, native_id)"+
-		" VALUES ('claude', '/', 1, 'observe', 'caller_session', 'text', 1, 1, ?)", nth(2)); err != nil {
+	if _, err := l.db.Exec("INSERT INTO calls (tool, cwd, started, mode, reason, format, "+
+		"prompt_bytes, sent_bytes, native_id)"+
+		" VALUES ('claude', '/', 1, 'observe', 'caller_session', 'text', 1, 1, ?)",
+		nth(2)); err != nil {
 		t.Fatal(err)
 	}
 	files := sessionFiles(t, l, 0)
 	if len(files) != 2 {
 		t.Fatalf("%+v", files)
 	}
-	want := SessionFile{ID: one.Session, Chain: one.Chain, Tool: "claude", Home: "/home/.claude", NativeID: nth(1), State: decide.Live,
-		Created: 1000, LastUsed: 1001, File: "/home/.claude/projects/-project/" + nth(1) + ".jsonl", Stamp: "1", Current: true}
+	want := SessionFile{ID: one.Session, Chain: one.Chain, Tool: "claude", Home: "/home/.claude",
+		NativeID: nth(1), State: decide.Live,
+		Created: 1000, LastUsed: 1001, File: "/home/.claude/projects/-project/" + nth(1) + ".jsonl",
+		Stamp: "1", Current: true}
 	if files[0] != want {
 		t.Errorf("%+v\nwant %+v", files[0], want)
 	}
@@ -79,7 +83,8 @@ func TestPrunedSessionIsFreshWithAReason(t *testing.T) {
 	c := testCall(l, fmt.Sprintf(base, 1)+"\n\nMore.", 2000)
 	c.Task, c.Role, c.Rule = "one", "coder", "r"
 	d, _, err := Preview(l, c)
-	if err != nil || d.Mode != rewrite.Fresh || d.Reason != reason.SessionDead || d.Detail != reason.Pruned {
+	if err != nil || d.Mode != rewrite.Fresh || d.Reason != reason.SessionDead ||
+		d.Detail != reason.Pruned {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if n := len(sessionFiles(t, l, 0)); n != 1 {
@@ -113,7 +118,8 @@ func TestRetireLeavesWhatIsUsed(t *testing.T) {
 		t.Errorf("used since: %v, %v", ok, err)
 	}
 	this := proc.This()
-	if _, err := l.db.Exec("INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, ?, ?, ?, 1)",
+	if _, err := l.db.Exec("INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES "+
+		"(?, ?, ?, ?, 1)",
 		ticket.Session, this.Boot, this.PID, this.Start); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +141,8 @@ func TestDropBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	finish(t, l, ended, goodOutcome(nth(3), "done", 1001))
-	if _, err := l.Observe(testCall(l, "x", 1000), reason.CallerSession, "", 1); err != nil { // it runs
+	// it runs
+	if _, err := l.Observe(testCall(l, "x", 1000), reason.CallerSession, "", 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, dry := range []bool{true, false} {
@@ -171,9 +178,11 @@ func manyChains(t *testing.T, l *Ledger, chains, calls int) {
 // that is gone.
 func wantWhole(t *testing.T, l *Ledger, calls int) {
 	t.Helper()
-	wantCount(t, l, 0, "SELECT count(*) FROM chains c WHERE (SELECT count(*) FROM calls WHERE chain_id = c.id) <> ? AND updated = 1000", calls)
+	wantCount(t, l, 0, "SELECT count(*) FROM chains c WHERE (SELECT count(*) FROM calls WHERE "+
+		"chain_id = c.id) <> ? AND updated = 1000", calls)
 	wantCount(t, l, 0, "SELECT count(*) FROM pragma_foreign_key_check")
-	wantCount(t, l, 0, "SELECT count(*) FROM sessions WHERE chain_id NOT IN (SELECT id FROM chains)")
+	wantCount(t, l, 0, "SELECT count(*) FROM sessions WHERE chain_id NOT IN (SELECT id FROM "+
+		"chains)")
 }
 
 // While old chains are removed other calls write, and a chain that one of them uses stays.
@@ -251,11 +260,13 @@ func TestDropManyCalls(t *testing.T) {
 		}
 		wantCount(t, l, 0, "SELECT count(*) FROM pragma_foreign_key_check")
 	}
-	if chains, calls, err := l.DropBefore(2000, false); err != nil || chains != 0 || calls != 2*dropAtOnce+1 {
+	if chains, calls, err := l.DropBefore(2000, false); err != nil || chains != 0 ||
+		calls != 2*dropAtOnce+1 {
 		t.Errorf("%d chains, %d calls, %v", chains, calls, err)
 	}
 	wantCount(t, l, 0, "SELECT count(*) FROM calls")
-	if _, err := l.db.Exec("INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (1, '', 1, 1, 1)"); err == nil {
+	if _, err := l.db.Exec("INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES " +
+		"(1, '', 1, 1, 1)"); err == nil {
 		t.Error("keys are not checked any more")
 	}
 }
@@ -291,7 +302,8 @@ func TestARowIsNotUsedAgain(t *testing.T) {
 	}
 	finish(t, l, long, goodOutcome(nth(3), "done", 4*day))
 	var outcome sql.NullString
-	if err := l.db.QueryRow("SELECT outcome FROM calls WHERE id = ?", other.ID).Scan(&outcome); err != nil || outcome.Valid {
+	if err := l.db.QueryRow("SELECT outcome FROM calls WHERE id = ?",
+		other.ID).Scan(&outcome); err != nil || outcome.Valid {
 		t.Errorf("the other call has the outcome %v, %v", outcome, err)
 	}
 }
@@ -305,12 +317,14 @@ func TestFiguresBeyondReason(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := goodOutcome(nth(n), "done", 1001)
-		o.Seen.Usage = rewrite.Usage{Known: true, Input: math.MaxInt64, CacheRead: math.MinInt64, CacheWrite: math.MaxInt64,
-			Output: math.MaxInt64, CostKnown: true, CostNano: math.MaxInt64}
+		o.Seen.Usage = rewrite.Usage{Known: true, Input: math.MaxInt64, CacheRead: math.MinInt64,
+			CacheWrite: math.MaxInt64,
+			Output:     math.MaxInt64, CostKnown: true, CostNano: math.MaxInt64}
 		finish(t, l, ticket, o)
 	}
 	var input, read, cost int64
-	if err := l.db.QueryRow("SELECT sum(input), sum(cache_read), sum(cost) FROM calls").Scan(&input, &read, &cost); err != nil ||
+	if err := l.db.QueryRow("SELECT sum(input), sum(cache_read), sum(cost) FROM calls").Scan(&input,
+		&read, &cost); err != nil ||
 		input != 2*maxFigure || read != 0 || cost != 2*maxFigure {
 		t.Errorf("%d, %d, %d, %v", input, read, cost, err)
 	}
@@ -329,11 +343,13 @@ func TestForget(t *testing.T) {
 	if _, err := l.Observe(testCall(l, "x", 3000), reason.CallerSession, "", 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.db.Exec("UPDATE calls SET native_id = ? WHERE mode = 'observe'", nth(0xabcdef)); err != nil {
+	if _, err := l.db.Exec("UPDATE calls SET native_id = ? WHERE mode = 'observe'",
+		nth(0xabcdef)); err != nil {
 		t.Fatal(err)
 	}
 	// A row that a call has moved or removed leaves traces.
-	if _, err := l.db.Exec("INSERT INTO runtimes VALUES ('the-secret', '', 0); DELETE FROM runtimes WHERE fingerprint = 'the-secret'"); err != nil {
+	if _, err := l.db.Exec("INSERT INTO runtimes VALUES ('the-secret', '', 0); DELETE FROM " +
+		"runtimes WHERE fingerprint = 'the-secret'"); err != nil {
 		t.Fatal(err)
 	}
 	chains, err := l.FindChains("the-secret")
@@ -403,7 +419,8 @@ func TestFindChains(t *testing.T) {
 	oneCall(t, l, "two", nth(2), 1000)
 	oneCall(t, l, "1", nth(3), 1000)
 	for name, want := range map[string]string{
-		"c1": "1", "c2": "2", "1": "3", "2": "", "one": "1", "00000002": "2", "00000": "1 2 3", nth(3): "3", "000": "", "none": "", "": "", "%": "", "____": "",
+		"c1": "1", "c2": "2", "1": "3", "2": "", "one": "1", "00000002": "2", "00000": "1 2 3",
+		nth(3): "3", "000": "", "none": "", "": "", "%": "", "____": "",
 	} {
 		chains, err := l.FindChains(name)
 		if err != nil {
@@ -429,7 +446,8 @@ func TestClaimDaily(t *testing.T) {
 	for _, step := range []struct {
 		now  decide.Millis
 		want bool
-	}{{10 * day, true}, {10 * day, false}, {11 * day, false}, {11*day + 1, true}, {5 * day, true}, {5*day + 1, false}} {
+	}{{10 * day, true}, {10 * day, false}, {11 * day, false}, {11*day + 1, true},
+		{5 * day, true}, {5*day + 1, false}} {
 		for _, who := range []*Ledger{l, other} {
 			due, err := who.ClaimDaily(PruneAll, step.now)
 			if err != nil || due != (step.want && who == l) {
@@ -442,19 +460,23 @@ func TestClaimDaily(t *testing.T) {
 	}
 }
 
-// A session counts as superseded from the time on that a copy last continued it, unless it can be continued again.
+// A session counts as superseded from the time on that a copy last continued it, unless it can be
+// continued again.
 func TestSuperseded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end  func(*Outcome) // of the copy, nil while it runs
 		then string
 		want decide.Millis // of the source
 	}{
-		"continued":        {func(*Outcome) {}, "", 4000},
-		"the copy runs":    {nil, "", 0},
-		"the copy failed":  {func(o *Outcome) { o.Exit, o.Seen.Outside = 1, reason.RateLimited }, "", 0},
-		"shared":           {func(*Outcome) {}, "UPDATE sessions SET shared = 'team'", 0},
-		"the copy is gone": {func(*Outcome) {}, "UPDATE sessions SET file = NULL WHERE parent_id IS NOT NULL", 0},
-		"not resumable":    {func(*Outcome) {}, "UPDATE sessions SET state = 'failed' WHERE parent_id IS NULL", 0},
+		"continued":     {func(*Outcome) {}, "", 4000},
+		"the copy runs": {nil, "", 0},
+		"the copy failed": {func(o *Outcome) { o.Exit, o.Seen.Outside = 1, reason.RateLimited },
+			"", 0},
+		"shared": {func(*Outcome) {}, "UPDATE sessions SET shared = 'team'", 0},
+		"the copy is gone": {func(*Outcome) {},
+			"UPDATE sessions SET file = NULL WHERE parent_id IS NOT NULL", 0},
+		"not resumable": {func(*Outcome) {},
+			"UPDATE sessions SET state = 'failed' WHERE parent_id IS NULL", 0},
 	} {
 		l, _ := newLedger(t)
 		prompt := fmt.Sprintf(base, 1)
@@ -485,11 +507,13 @@ func TestSuperseded(t *testing.T) {
 	}
 }
 
-// A session with which its caller has gone on by itself is the caller's, also if no call shows that any more.
+// A session with which its caller has gone on by itself is the caller's, also if no call shows that
+// any more.
 func TestSessionFileOfACaller(t *testing.T) {
 	l, _ := newLedger(t)
 	one := oneCall(t, l, "one", nth(1), 1000)
-	if _, err := l.db.Exec("UPDATE sessions SET callers_own = 1 WHERE id = ?", one.Session); err != nil {
+	if _, err := l.db.Exec("UPDATE sessions SET callers_own = 1 WHERE id = ?",
+		one.Session); err != nil {
 		t.Fatal(err)
 	}
 	if files := sessionFiles(t, l, 0); !files[0].Observed {
@@ -514,7 +538,9 @@ func TestCopied(t *testing.T) {
 		if !slices.Equal(copied, want) {
 			t.Errorf("%v, want %v", copied, want)
 		}
-		if _, err := l.db.Exec("UPDATE sessions SET file = NULL WHERE id = (SELECT id FROM sessions WHERE file IS NOT NULL ORDER BY id LIMIT 1 OFFSET ?)", len(want)/2); err != nil {
+		if _, err := l.db.Exec("UPDATE sessions SET file = NULL WHERE id = (SELECT id FROM "+
+			"sessions WHERE file IS NOT NULL ORDER BY id LIMIT 1 OFFSET ?)",
+			len(want)/2); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -528,7 +554,8 @@ func TestRetireLeavesWhatIsContinued(t *testing.T) {
 	_, second := beginCall(t, l, copyCall(l, prompt+"\n\nMore.", 3000))
 	finish(t, l, second, outcome(nth(2), "/copy", 200, "", 4000))
 	source := sessionFiles(t, l, 0)[0]
-	if d, _ := beginCall(t, l, copyCall(l, prompt+"\n\nLess.", 5000)); d.Mode != rewrite.Resume || d.Session != first.Session {
+	if d, _ := beginCall(t, l, copyCall(l, prompt+"\n\nLess.", 5000)); d.Mode != rewrite.Resume ||
+		d.Session != first.Session {
 		t.Fatalf("%+v", d)
 	}
 	if ok, err := l.Retire(source); err != nil || ok {

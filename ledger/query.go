@@ -37,7 +37,8 @@ func Each(q Queryer, query string, read func(*sql.Rows) error, args ...any) erro
 }
 
 // List returns the rows of a query, each as a value with fields for the columns.
-func List[T any](q Queryer, query string, fields func(*T) []any, args ...any) (list []T, err error) {
+func List[T any](q Queryer, query string,
+	fields func(*T) []any, args ...any) (list []T, err error) {
 	err = Each(q, query, func(rows *sql.Rows) error {
 		var one T
 		err := rows.Scan(fields(&one)...)
@@ -60,8 +61,8 @@ func Wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// InOneMoment runs queries of the ledger that see no concurrent write. A transaction of database/sql
-// would take the writer's lock. All queries use the one connection.
+// InOneMoment runs queries of the ledger that see no concurrent write. A transaction of
+// database/sql would take the writer's lock. All queries use the one connection.
 func (l *Ledger) InOneMoment(read func() error) error {
 	if _, err := l.db.Exec("BEGIN"); err != nil {
 		return fmt.Errorf("read ledger: %w", err)

@@ -32,14 +32,17 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 // known returns a number, or an unknown one.
 func known(ok bool, n int64) Number { return Number{sql.NullInt64{Int64: n, Valid: ok}} }
 
-// A Record is a call as it is saved and as it is shown. It grows: first the call is asked, then decided, then
-// it has ended. Each field is named here and nowhere else: db is the column (see table), json and doc are the
-// JSON of each list of calls; these names never change. In JSON, a number that is not known is null, and a
-// word that is not known, or missing, is left out.
+// A Record is a call as it is saved and as it is shown. It grows: first the call is asked, then
+// decided, then it has ended. Each field is named here and nowhere else: db is the column (see
+// table), json and doc are the JSON of each list of calls; these names never change. In JSON, a
+// number that is not known is null, and a word that is not known, or missing, is left out.
 type Record struct {
-	ID      int64 `db:"id INTEGER PRIMARY KEY AUTOINCREMENT" json:"id" doc:"its number"`         // 0 until it is saved
-	Chain   int64 `db:"chain_id,once INTEGER REFERENCES chains (id) ON DELETE CASCADE" json:"-"` // 0 if it belongs to none
-	Session int64 `db:"session_id INTEGER REFERENCES sessions (id) ON DELETE CASCADE" json:"-"`  // likewise
+	// 0 until it is saved
+	ID int64 `db:"id INTEGER PRIMARY KEY AUTOINCREMENT" json:"id" doc:"its number"`
+	// 0 if it belongs to none
+	Chain int64 `db:"chain_id,once INTEGER REFERENCES chains (id) ON DELETE CASCADE" json:"-"`
+	// likewise
+	Session int64 `db:"session_id INTEGER REFERENCES sessions (id) ON DELETE CASCADE" json:"-"`
 
 	// Asked.
 	Tool        string         `db:"tool,once" json:"tool" doc:"name of the tool"`
@@ -54,19 +57,23 @@ type Record struct {
 	Unshared    string         `db:"unshared,once" json:"unshared,omitempty" doc:"why no store shares its session"`
 
 	// Decided.
-	Mode        rewrite.Mode    `db:"mode" json:"mode" doc:"resume, fork, fresh or observe"`
-	Reason      reason.Code     `db:"reason,once" json:"reason" doc:"the reason"`
-	Detail      reason.Code     `db:"detail,once" json:"detail,omitempty" doc:"detail of the reason"`
-	Changed     []string        `db:"changed,once" json:"changed,omitempty" doc:"settings, variables or files that changed"`
-	Evidence    decide.Evidence `db:"evidence,once" json:"-"` // the evidence that it continued a session
-	Arm         string          `db:"arm,once" json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
-	Hour        bool            `db:"cache_hour,once" json:"-"` // the provider was asked to keep the prompt for an hour
-	ResumedFrom string          `db:"resumed_from,once TEXT" json:"resumed_from,omitempty" doc:"the session to go on with"`
-	Idle        Number          `db:"idle,once INTEGER" json:"-"`        // of a resumed call: how long its session had not been used, in ms
-	HeldTokens  Number          `db:"held_tokens,once INTEGER" json:"-"` // likewise: the tokens that it had been sent
-	FellBack    reason.Code     `db:"fell_back TEXT" json:"fell_back,omitempty" doc:"why a resume was refused"`
-	SentBytes   int64           `db:"sent_bytes" json:"sent_bytes" doc:"length of what the model was sent"`
-	WholeReason reason.Code     `db:"whole_reason" json:"whole_reason,omitempty" doc:"why a resume sent the whole prompt"`
+	Mode    rewrite.Mode `db:"mode" json:"mode" doc:"resume, fork, fresh or observe"`
+	Reason  reason.Code  `db:"reason,once" json:"reason" doc:"the reason"`
+	Detail  reason.Code  `db:"detail,once" json:"detail,omitempty" doc:"detail of the reason"`
+	Changed []string     `db:"changed,once" json:"changed,omitempty" doc:"settings, variables or files that changed"`
+	// the evidence that it continued a session
+	Evidence decide.Evidence `db:"evidence,once" json:"-"`
+	Arm      string          `db:"arm,once" json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
+	// the provider was asked to keep the prompt for an hour
+	Hour        bool   `db:"cache_hour,once" json:"-"`
+	ResumedFrom string `db:"resumed_from,once TEXT" json:"resumed_from,omitempty" doc:"the session to go on with"`
+	// of a resumed call: how long its session had not been used, in ms
+	Idle Number `db:"idle,once INTEGER" json:"-"`
+	// likewise: the tokens that it had been sent
+	HeldTokens  Number      `db:"held_tokens,once INTEGER" json:"-"`
+	FellBack    reason.Code `db:"fell_back TEXT" json:"fell_back,omitempty" doc:"why a resume was refused"`
+	SentBytes   int64       `db:"sent_bytes" json:"sent_bytes" doc:"length of what the model was sent"`
+	WholeReason reason.Code `db:"whole_reason" json:"whole_reason,omitempty" doc:"why a resume sent the whole prompt"`
 
 	// Ended.
 	Duration  Number `db:"duration INTEGER" json:"duration_ms" doc:"duration, null while it runs"`
@@ -81,9 +88,11 @@ type Record struct {
 	Output     Number `db:"output INTEGER" json:"output_tokens" doc:"tokens that the model wrote"`
 	// Tokens of the first request, if the tool reports more than sums
 	FirstPrompt Number `db:"first_prompt INTEGER" json:"-"`
-	FirstRead   Number `db:"first_read INTEGER" json:"-"` // of these, those from the provider's cache
-	Cost        Number `db:"cost INTEGER" json:"-"`       // nano-dollars, as the tool reported it
-	Outcome     string `db:"outcome TEXT" json:"-"`       // ok, failed, unread, killed; "" while it runs
+	// of these, those from the provider's cache
+	FirstRead Number `db:"first_read INTEGER" json:"-"`
+	Cost      Number `db:"cost INTEGER" json:"-"` // nano-dollars, as the tool reported it
+	// ok, failed, unread, killed; "" while it runs
+	Outcome string `db:"outcome TEXT" json:"-"`
 	// The reason why the session is not to be continued, if that says more.
 	SessionWhy reason.Code `db:"si.state_why" json:"-"`
 	Exit       Number      `db:"exit_code INTEGER" json:"exit" doc:"exit status of the tool, null while it runs"`
@@ -92,7 +101,8 @@ type Record struct {
 
 var records = newTable[Record]("calls")
 
-// RecordTables are the tables of RecordColumns: the calls i, the chain ic and the session si of each.
+// RecordTables are the tables of RecordColumns: the calls i, the chain ic and the session si of
+// each.
 const RecordTables = "calls i LEFT JOIN chains ic ON ic.id = i.chain_id LEFT JOIN sessions si " +
 	"ON si.id = i.session_id"
 
@@ -104,7 +114,8 @@ func RecordFields(r *Record) []any { return records.fields(r) }
 
 // OneRequest reports whether the call made a single request, if the tool says so.
 func (r *Record) OneRequest() bool {
-	return r.FirstPrompt.Valid && r.FirstPrompt.Int64 == r.Input.Int64+r.CacheRead.Int64+r.CacheWrite.Int64
+	return r.FirstPrompt.Valid &&
+		r.FirstPrompt.Int64 == r.Input.Int64+r.CacheRead.Int64+r.CacheWrite.Int64
 }
 
 // maxFigure exceeds the use of any call, in tokens and in nano-dollars: a million dollars. Nine
@@ -117,25 +128,29 @@ func plausible(is bool, n int64) Number { return known(is, min(max(n, 0), maxFig
 func (r *Record) end(o *Outcome) {
 	s, u, first := &o.Seen, &o.Seen.Usage, &o.Seen.First
 	_, r.Outcome = o.State()
-	r.Duration, r.Exit, r.Signal = known(true, int64(o.Now-r.Started)), known(true, int64(o.Exit)), known(o.Signal != 0,
-		int64(o.Signal))
+	r.Duration, r.Exit, r.Signal = known(true, int64(o.Now-r.Started)), known(true, int64(o.Exit)),
+		known(o.Signal != 0,
+			int64(o.Signal))
 	r.NativeID, r.IDSource, r.Model = s.ID, s.Source, s.Model
 	r.SentBytes, r.WholeReason = int64(o.Sent), o.WholeReason
 	r.Input, r.CacheRead = plausible(u.Known, u.Input), plausible(u.Known, u.CacheRead)
 	r.CacheWrite, r.Output = plausible(u.Known, u.CacheWrite), plausible(u.Known, u.Output)
-	r.Cost, r.FirstRead = plausible(u.CostKnown, u.CostNano), plausible(first.Known, first.CacheRead)
+	r.Cost, r.FirstRead = plausible(u.CostKnown, u.CostNano),
+		plausible(first.Known, first.CacheRead)
 	r.FirstPrompt = plausible(first.Known, first.Input+first.CacheRead+first.CacheWrite)
 }
 
 // observed returns a call or turn of a session that the caller manages.
 func (r Record) observed(why reason.Code, started decide.Millis, bytes int) Record {
-	return Record{Chain: r.Chain, Session: r.Session, Tool: r.Tool, Cwd: r.Cwd, Rule: r.Rule, Format: r.Format,
+	return Record{Chain: r.Chain, Session: r.Session, Tool: r.Tool, Cwd: r.Cwd, Rule: r.Rule,
+		Format:  r.Format,
 		Started: started,
 		Mode:    rewrite.Observe, Reason: cmp.Or(why, reason.CallerSession),
 		PromptBytes: int64(bytes), SentBytes: int64(bytes)}
 }
 
-// unended holds for a call without a recorded end: it has no duration, even if it was taken for lost.
+// unended holds for a call without a recorded end: it has no duration, even if it was taken for
+// lost.
 const unended = " AND duration IS NULL"
 
 // save saves the call. It reports whether it had no end yet.

@@ -10,17 +10,22 @@ import (
 // If a conversation's prompt shows more than a session in use was sent, the call waits for the
 // session's record.
 func TestWaitForRecord(t *testing.T) {
-	const first = "Human: Write the parser of the grammar in grammar.txt. It reports each error with its line."
-	const goesOn = first + "\n\nAssistant: The parser is in parser.go now.\n\nHuman: The test of the empty file fails."
+	const first = "Human: Write the parser of the grammar in grammar.txt. It reports each error " +
+		"with its line."
+	const goesOn = first + "\n\nAssistant: The parser is in parser.go now.\n\nHuman: The test of " +
+		"the empty file fails."
 	for name, tt := range map[string]struct {
 		task, prompt string
 		waits        bool
 	}{
-		"the answer":             {"", goesOn, true},
-		"evidence":               {"", first + "\n\n## Rejection\n\nYour change fails a test.", true},
-		"another job":            {"", first + "\n\nAssistant: Hello.", true},
-		"the same":               {"", first, false},
-		"another conversation":   {"", "Human: Write the parser of the grammar in grammar.txt. Quickly.\n\nAssistant: Yes.\n\nHuman: Go on.", false},
+		"the answer": {"", goesOn, true},
+		"evidence": {"", first +
+			"\n\n## Rejection\n\nYour change fails a test.", true},
+		"another job": {"", first + "\n\nAssistant: Hello.", true},
+		"the same":    {"", first, false},
+		"another conversation": {"",
+			"Human: Write the parser of the grammar in grammar.txt. Quickly.\n\nAssistant: " +
+				"Yes.\n\nHuman: Go on.", false},
 		"a name":                 {"t", "Go on.", true},
 		"a name and the same":    {"t", first, false},
 		"a name, another prompt": {"other", "Go on.", false},

@@ -7,8 +7,8 @@ import (
 	"reprise/ledger/decide"
 )
 
-// A Remote is the Book of a store that machines share. No package of the core implements a Remote: a program passes
-// the function that opens one.
+// A Remote is the Book of a store that machines share. No package of the core implements a Remote:
+// a program passes the function that opens one.
 type Remote interface {
 	Book
 	// Connect waits until the key for digests is known.
@@ -17,9 +17,9 @@ type Remote interface {
 	Job(*Call) string
 	// Identity returns the identity of a call.
 	Identity(*Call) Identity
-	// Restore brings the files of the session that the call resumes to this machine. paths returns where they belong,
-	// relative to the tool's home, from the session's ID and file. If Restore fails, the resume must be abandoned for
-	// the reason.Code in the error.
+	// Restore brings the files of the session that the call resumes to this machine. paths returns
+	// where they belong, relative to the tool's home, from the session's ID and file. If Restore
+	// fails, the resume must be abandoned for the reason.Code in the error.
 	Restore(ctx context.Context, t *Ticket, paths func(id, file string) []string) error
 	// Renew prolongs the time that others wait for the call.
 	Renew(*Ticket, decide.Millis) error
@@ -30,8 +30,8 @@ type Remote interface {
 	Complete(ctx context.Context, left []byte) error
 	// Reset ends the sessions that a chain has in the store.
 	Reset(ctx context.Context, c ChainName, now decide.Millis) (StoreChanges, error)
-	// Forget removes a chain from the store, with the files of the sessions. It fails with ErrInUse if a run has a
-	// session of it. With dry it only counts.
+	// Forget removes a chain from the store, with the files of the sessions. It fails with ErrInUse
+	// if a run has a session of it. With dry it only counts.
 	Forget(ctx context.Context, c ChainName, now decide.Millis, dry bool) (StoreChanges, error)
 	// Close tells the helper to end once it has carried out all requests.
 	Close()
@@ -53,9 +53,10 @@ type RemoteOptions struct {
 
 	Local   *Ledger
 	Project string
-	Host    string                 // the name of this machine
-	Place   string                 // a digest that tells the call's directory from all others
-	HasTree func(tree string) bool // reports whether the directory has a content, or had it in a recent commit
+	Host    string // the name of this machine
+	Place   string // a digest that tells the call's directory from all others
+	// reports whether the directory has a content, or had it in a recent commit
+	HasTree func(tree string) bool
 }
 
 // A RemoteError is an error of a store.
@@ -71,7 +72,8 @@ type Identity struct {
 	Project   string `json:"project" doc:"name of the project"`
 	Directory string `json:"directory" doc:"the working directory"`
 	Home      string `json:"home" doc:"the tool's home"`
-	Scope     string `json:"rule,omitempty" doc:"the rule that names task and role"` // "" if the caller does
+	// "" if the caller does
+	Scope string `json:"rule,omitempty" doc:"the rule that names task and role"`
 }
 
 // StoreChanges counts the chains, sessions and bundles that a change of a store concerned.

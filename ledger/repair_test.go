@@ -26,7 +26,8 @@ func used(t *testing.T, chains int) (path string, key prompt.Key) {
 		}
 		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
 	}
-	if _, err := l.db.Exec("INSERT OR REPLACE INTO answers SELECT id, session_id, chain_id, '/', 2000, x'' FROM calls"); err != nil {
+	if _, err := l.db.Exec("INSERT OR REPLACE INTO answers SELECT id, session_id, chain_id, '/', " +
+		"2000, x'' FROM calls"); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {
@@ -56,7 +57,8 @@ func TestCheck(t *testing.T) {
 			t.Fatal(err)
 		}
 		var page int64
-		if err := l.db.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = ?", table).Scan(&page); err != nil {
+		if err := l.db.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = ?",
+			table).Scan(&page); err != nil {
 			t.Fatal(err)
 		}
 		if err := errors.Join(l.Check(), l.Close()); err != nil {

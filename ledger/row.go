@@ -33,7 +33,8 @@ type tableField struct {
 }
 
 func newTable[T any](name string) table[T] {
-	return table[T]{name, sync.OnceValue(func() tablePlan { return planTable(name, reflect.TypeFor[T]()) })}
+	return table[T]{name,
+		sync.OnceValue(func() tablePlan { return planTable(name, reflect.TypeFor[T]()) })}
 }
 
 const textColumn, numberColumn = "TEXT NOT NULL DEFAULT ''", "INTEGER NOT NULL DEFAULT 0"
@@ -60,7 +61,8 @@ func planTable(name string, row reflect.Type) (p tablePlan) {
 		if one.name == "id" {
 			continue
 		}
-		names, marks, p.inserted = append(names, one.name), append(marks, one.write), append(p.inserted, one)
+		names, marks, p.inserted = append(names, one.name), append(marks, one.write),
+			append(p.inserted, one)
 		if !one.once {
 			set, p.changing = append(set, one.name+" = "+one.write), append(p.changing, one)
 		}
@@ -68,17 +70,20 @@ func planTable(name string, row reflect.Type) (p tablePlan) {
 	p.create = "CREATE TABLE " + name + " (" + strings.Join(defined, ", ") + ");"
 	p.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" +
 		strings.Join(marks, ", ") + ")"
-	p.update, p.choose = "UPDATE "+name+" SET "+strings.Join(set, ", ")+" WHERE id = ?", strings.Join(read, ", ")
+	p.update, p.choose = "UPDATE "+name+" SET "+strings.Join(set, ", ")+" WHERE id = ?",
+		strings.Join(read, ", ")
 	return p
 }
 
 func newTableField(f reflect.StructField, tag string) (one tableField) {
 	name, definition, _ := strings.Cut(tag, " ")
 	name, option, _ := strings.Cut(name, ",")
-	one = tableField{index: f.Index, name: name, definition: definition, once: option == "once", read: "$." + name,
+	one = tableField{index: f.Index, name: name, definition: definition, once: option == "once",
+		read:  "$." + name,
 		write: "?"}
 	kind, isBlob := f.Type.Kind(), f.Type == reflect.TypeFor[[]byte]()
-	zero := map[reflect.Kind]string{reflect.String: "''", reflect.Int: "0", reflect.Int64: "0"}[kind]
+	zero := map[reflect.Kind]string{reflect.String: "''",
+		reflect.Int: "0", reflect.Int64: "0"}[kind]
 	isNumber := f.Type == reflect.TypeFor[Number]()
 	one.isJSON = kind == reflect.Slice && !isBlob || kind == reflect.Struct && !isNumber
 	switch {
@@ -159,8 +164,9 @@ func (t table[T]) put(tx *sql.Tx, row *T) (id int64, err error) {
 	return result.LastInsertId()
 }
 
-// set sets the columns of a row that change. It returns how many rows have the number and fulfil the condition:
-// one, or none.
+// set sets the columns of a row that change. It returns how many rows have the number and fulfil
+// the condition: one, or none.
 func (t table[T]) set(tx *sql.Tx, id int64, row *T, condition string) (int64, error) {
-	return changed(tx.Exec(t.plan().update+condition, append(columnsOf(row, t.plan().changing), id)...))
+	return changed(tx.Exec(t.plan().update+condition,
+		append(columnsOf(row, t.plan().changing), id)...))
 }

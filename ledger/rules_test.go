@@ -45,7 +45,8 @@ func TestAnswersEndOtherRolesChains(t *testing.T) {
 	play(t, l, namedCall(l, "coder", 1))
 	play(t, l, namedCall(l, "reviewer", 2), "Coder")
 	expect(t, "the coder", play(t, l, namedCall(l, "coder", 3)), reason.ContextReset)
-	expect(t, "the coder in its new session", play(t, l, namedCall(l, "coder", 4)), reason.Unrelated)
+	expect(t, "the coder in its new session", play(t, l, namedCall(l, "coder", 4)),
+		reason.Unrelated)
 	expect(t, "the reviewer", play(t, l, namedCall(l, "reviewer", 5)), reason.Unrelated)
 
 	c := namedCall(l, "reviewer", 6)
@@ -57,7 +58,8 @@ func TestAnswersEndOtherRolesChains(t *testing.T) {
 	c.Resets, c.Tool, c.Scope = []string{"coder", "reviewer"}, "codex", "another"
 	play(t, l, c)
 	expect(t, "the coder after a plan", play(t, l, namedCall(l, "coder", 9)), reason.ContextReset)
-	expect(t, "the reviewer after a plan", play(t, l, namedCall(l, "reviewer", 10)), reason.ContextReset)
+	expect(t, "the reviewer after a plan", play(t, l, namedCall(l, "reviewer", 10)),
+		reason.ContextReset)
 	expect(t, "its own answer", play(t, l, namedCall(l, "coder", 11), "coder"), reason.Unrelated)
 	expect(t, "after its own answer", play(t, l, namedCall(l, "coder", 12)), reason.ContextReset)
 }
@@ -70,7 +72,8 @@ func TestResetOfARoleWithTexts(t *testing.T) {
 		expect(t, role, play(t, l, namedCall(l, role, i+1)), reason.FirstCall)
 	}
 	play(t, l, namedCall(l, "coder", 10), "reviewer")
-	for i, want := range []reason.Code{reason.ContextReset, reason.ContextReset, reason.Unrelated, reason.ContextReset} {
+	for i, want := range []reason.Code{reason.ContextReset, reason.ContextReset,
+		reason.Unrelated, reason.ContextReset} {
 		expect(t, roles[i]+" after the reset", play(t, l, namedCall(l, roles[i], 11+i)), want)
 	}
 }
@@ -93,7 +96,8 @@ func TestAttemptIsKeptWithTheSession(t *testing.T) {
 		attempt int
 		want    reason.Code
 	}{
-		{1, reason.FirstCall}, {2, reason.Unrelated}, {rewrite.NoAttempt, reason.Unrelated}, {2, reason.Unrelated},
+		{1, reason.FirstCall}, {2, reason.Unrelated}, {rewrite.NoAttempt, reason.Unrelated},
+		{2, reason.Unrelated},
 		{1, reason.AttemptReset}, {1, reason.Unrelated}, {0, reason.AttemptReset},
 	} {
 		c := namedCall(l, "coder", i+1)

@@ -11,19 +11,20 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// sessionFor returns the session of a call as its run begins. from is the session that the decision goes on
-// with, nil for none.
+// sessionFor returns the session of a call as its run begins. from is the session that the decision
+// goes on with, nil for none.
 func sessionFor(c *Call, d *decide.Decision, from *Session) Session {
 	switch {
 	case from == nil:
 		return newSession(c)
 	case d.Reason == reason.StartedFrom:
-		// It is a role's first, a copy of another role's. The other role's prompts and answers are not
-		// part of it: later calls must show their own.
+		// It is a role's first, a copy of another role's. The other role's prompts and answers are
+		// not part of it: later calls must show their own.
 		s := newSession(c)
 		s.Created, s.Compacted = from.Created, from.Compacted
 		s.ContextUsed, s.ContextLimit = from.ContextUsed, from.ContextLimit
-		s.Totals, s.Turns, s.FirstModel, s.LeftFiles = from.Totals, from.Turns, from.FirstModel, from.LeftFiles
+		s.Totals, s.Turns, s.FirstModel, s.LeftFiles = from.Totals, from.Turns, from.FirstModel,
+			from.LeftFiles
 		return s
 	}
 	s := *from
@@ -52,8 +53,8 @@ func (s *Session) send(p *prompt.Prompt) prompt.Footprint {
 	return base
 }
 
-// run gives the session to a call's run. It counts as running until the run has ended well: if the shim dies, the
-// session is not resumed.
+// run gives the session to a call's run. It counts as running until the run has ended well: if the
+// shim dies, the session is not resumed.
 func (s *Session) run(c *Call) {
 	s.State, s.LastUsed, s.Caller = decide.Running, c.Now, c.Caller
 	s.Revision = c.Revision
@@ -62,7 +63,8 @@ func (s *Session) run(c *Call) {
 	}
 }
 
-// copied returns the session that a copy will be. It was sent and answered the same, and has the same age.
+// copied returns the session that a copy will be. It was sent and answered the same, and has the
+// same age.
 func (s *Session) copied() Session {
 	k := *s
 	k.NativeID, k.ToolVersion, k.File, k.Stamp = "", "", "", ""
@@ -70,20 +72,21 @@ func (s *Session) copied() Session {
 	return k
 }
 
-// unfit are the refusals with a cause that is or might be in the session itself: it would be refused again, or a
-// store cannot bring it.
+// unfit are the refusals with a cause that is or might be in the session itself: it would be
+// refused again, or a store cannot bring it.
 var unfit = map[reason.Code]bool{
 	reason.SessionMoved: true, reason.SessionGone: true,
-	reason.RefusedUnknown: true, reason.RefusedOtherID: true, reason.RefusedContext: true, reason.RefusedBroken: true,
+	reason.RefusedUnknown: true, reason.RefusedOtherID: true, reason.RefusedContext: true,
+	reason.RefusedBroken: true,
 	reason.RefusedSilent: true, reason.NoAnswer: true, reason.Forgotten: true,
 }
 
 // errDamaged reports an Ending without the digests of the session's prompt.
 var errDamaged = errors.New("the record is damaged")
 
-// take makes a call's session the chain's newest. The chain begins anew with it only if no two of its calls have ever
-// run at once; crowded says that another one runs. Where a session is continued, the chain is still found by the line
-// that it began with.
+// take makes a call's session the chain's newest. The chain begins anew with it only if no two of
+// its calls have ever run at once; crowded says that another one runs. Where a session is
+// continued, the chain is still found by the line that it began with.
 func (c *Chain) take(session int64, call *Call, crowded, anew, continued bool) {
 	c.Concurrent = c.Concurrent || crowded
 	if anew && !c.Concurrent {
@@ -98,13 +101,15 @@ func (c *Chain) take(session int64, call *Call, crowded, anew, continued bool) {
 
 // NewChain returns a chain of a call's name, without sessions.
 func NewChain(c *Call) Chain {
-	return Chain{Tool: c.Tool, Cwd: c.Cwd, Home: c.Home, Rule: c.Scope, Task: c.Task, Role: c.Role, Created: c.Now,
+	return Chain{Tool: c.Tool, Cwd: c.Cwd, Home: c.Home, Rule: c.Scope, Task: c.Task, Role: c.Role,
+		Created: c.Now,
 		Updated: c.Now}
 }
 
 // IsOf reports whether the chain has the name of a call.
 func (c *Chain) IsOf(call *Call) bool {
-	return c.Tool == call.Tool && c.Cwd == call.Cwd && c.Home == call.Home && c.Rule == call.Scope &&
+	return c.Tool == call.Tool && c.Cwd == call.Cwd && c.Home == call.Home &&
+		c.Rule == call.Scope &&
 		c.Task == call.Task && c.Role == call.Role
 }
 
@@ -138,8 +143,8 @@ func (c *Chain) add(s Session) (number int64) {
 	return s.ID
 }
 
-// FallBack gives up the resume of a session, which is a copy of source unless that is 0. t is the call's ticket
-// in the ledger of this machine. FallBack returns the call's new session.
+// FallBack gives up the resume of a session, which is a copy of source unless that is 0. t is the
+// call's ticket in the ledger of this machine. FallBack returns the call's new session.
 func (c *Chain) FallBack(t *Ticket, session, source int64, why reason.Code) (number int64) {
 	copied := source != 0
 	sourceDies := copied && unfit[why] && !t.cut // a tool might have refused the cut alone

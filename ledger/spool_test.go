@@ -46,7 +46,8 @@ func TestAnOutcomeThatCameTooLate(t *testing.T) {
 	for _, name := range l.spool.list() {
 		text, err := os.ReadFile(name)
 		info, statErr := os.Stat(name)
-		if err != nil || statErr != nil || info.Mode() != 0o600 || strings.Contains(string(text), "answer is") ||
+		if err != nil || statErr != nil || info.Mode() != 0o600 ||
+			strings.Contains(string(text), "answer is") ||
 			strings.Contains(string(text), "coder") {
 			t.Errorf("%v %v: %s", info.Mode(), err, text)
 		}
@@ -147,7 +148,8 @@ func TestStrangersInTheSpool(t *testing.T) {
 			t.Errorf("%v is left, %v", entries, err)
 		}
 	}
-	wantRow(t, "theirs", row(t, other, "sessions", theirs.Session), map[string]any{"state": decide.Running})
+	wantRow(t, "theirs", row(t, other, "sessions", theirs.Session),
+		map[string]any{"state": decide.Running})
 	if theirs.ID != ticket.ID {
 		t.Errorf("%d and %d", theirs.ID, ticket.ID)
 	}
@@ -158,7 +160,8 @@ func TestAnOutcomeThatFitsNowhere(t *testing.T) {
 	l, path := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
 	_, ticket := begin(t, l, prompt, 1000)
-	bad := Ending{Ledger: l.name(), Calls: []savedRecord{{ticket.Record}}, Session: ticket.Session, Outcome: *goodOutcome(someID, "", 2000)}
+	bad := Ending{Ledger: l.name(), Calls: []savedRecord{{ticket.Record}}, Session: ticket.Session,
+		Outcome: *goodOutcome(someID, "", 2000)}
 	if err := l.spool.put(bad.Outcome.Now, EncodeJSON(bad)); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +198,8 @@ func TestABadRecordIsSetAside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(path+".spool", "0000000000000001-7"), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(path+".spool", "0000000000000001-7"),
+		text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Settle(); err != nil || len(l.spool.list()) > 0 {
@@ -224,7 +228,8 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 	}
 	release()
 	finish(t, l, second, goodOutcome("99999999-2222-4333-8444-555555555555", "done", 4000))
-	if _, err := l.db.Exec("UPDATE leases SET pid_start = pid_start + 1"); err != nil { // its process has ended
+	// its process has ended
+	if _, err := l.db.Exec("UPDATE leases SET pid_start = pid_start + 1"); err != nil {
 		t.Fatal(err)
 	}
 	d, _ := begin(t, l, prompt+"\n\nMore.\n\nAnd more.", 5000)
@@ -233,11 +238,14 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 	}
 	wantCount(t, l, 3, "SELECT count(*) FROM calls WHERE chain_id = ?", second.Chain)
 	wantRow(t, "the call", row(t, l, "calls", second.ID), map[string]any{
-		"mode": rewrite.Fresh, "fell_back": reason.RefusedUnknown, "session_id": nil, "outcome": "ok"})
-	wantRow(t, "another call", row(t, l, "calls", bystander.ID), map[string]any{"fell_back": nil, "session_id": bystander.Session})
+		"mode": rewrite.Fresh, "fell_back": reason.RefusedUnknown, "session_id": nil,
+		"outcome": "ok"})
+	wantRow(t, "another call", row(t, l, "calls", bystander.ID),
+		map[string]any{"fell_back": nil, "session_id": bystander.Session})
 }
 
-// A call that found the ledger locked is recorded when it ends, once, also if another one is like it in everything.
+// A call that found the ledger locked is recorded when it ends, once, also if another one is like
+// it in everything.
 func TestACallWhoseBeginningCameTooLate(t *testing.T) {
 	l, path := newLedger(t)
 	release := lockLedger(t, path)
@@ -275,7 +283,8 @@ func TestACallWhoseBeginningCameTooLate(t *testing.T) {
 		if err := l.Settle(); err != nil {
 			t.Fatal(err)
 		}
-		wantCount(t, l, 2, "SELECT count(*) FROM calls WHERE mode = 'observe' AND started = 1000 AND duration = 1000 AND prompt_bytes = 7 AND exit_code = 3 AND native_id = ?", someID)
+		wantCount(t, l, 2, "SELECT count(*) FROM calls WHERE mode = 'observe' AND started = 1000 "+
+			"AND duration = 1000 AND prompt_bytes = 7 AND exit_code = 3 AND native_id = ?", someID)
 		for n, name := range names { // the process that recorded it died before it removed the file
 			if err := os.WriteFile(name, texts[n], 0o600); err != nil {
 				t.Fatal(err)
@@ -289,7 +298,8 @@ func TestACallWhoseBeginningCameTooLate(t *testing.T) {
 func TestLateAnswersHaveTheKey(t *testing.T) {
 	l, _ := newLedger(t)
 	c := testCall(l, "Fix it.", 1000)
-	const answer = "I changed the retry loop in src/retry.py so that it gives up after the third attempt."
+	const answer = "I changed the retry loop in src/retry.py so that it gives up after the third " +
+		"attempt."
 	e := l.Ending(l.ObserveLate(c, reason.Fault, "", 7), goodOutcome("", answer, 2000), nil)
 	want := prompt.NewTraces(c.Prompt, []string{answer}, nil, nil, l.Key())
 	if len(want.Lines) == 0 || !bytes.Equal(e.AnswerLines, encodeMarks(want.Lines)) {
@@ -301,7 +311,8 @@ func TestLateAnswersHaveTheKey(t *testing.T) {
 func TestBeginSettlesSome(t *testing.T) {
 	l, _ := newLedger(t)
 	for n := range maxSpooled + 2 {
-		e := l.Ending(l.ObserveLate(testCall(l, "x", 1000), reason.Fault, "", 1), goodOutcome("", "", 2000), nil)
+		e := l.Ending(l.ObserveLate(testCall(l, "x", 1000), reason.Fault, "", 1),
+			goodOutcome("", "", 2000), nil)
 		if err := l.spool.put(decide.Millis(n), EncodeJSON(e)); err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +326,8 @@ func TestBeginSettlesSome(t *testing.T) {
 func TestSettleAll(t *testing.T) {
 	l, _ := newLedger(t)
 	for n := range 2*maxSpooled + 1 {
-		e := l.Ending(l.ObserveLate(testCall(l, "x", 1000), reason.Fault, "", 1), goodOutcome("", "", 2000), nil)
+		e := l.Ending(l.ObserveLate(testCall(l, "x", 1000), reason.Fault, "", 1),
+			goodOutcome("", "", 2000), nil)
 		if err := l.spool.put(decide.Millis(n), EncodeJSON(e)); err != nil {
 			t.Fatal(err)
 		}
@@ -337,7 +349,9 @@ func TestDigestsAreBytes(t *testing.T) {
 		finish(t, l, ticket, o)
 		prompt += "\n\nMore."
 	}
-	wantCount(t, l, 1, "SELECT count(*) FROM sessions WHERE typeof(answers) = 'blob' AND typeof(said) = 'blob' AND typeof(things) = 'blob' AND length(answers) > 0 AND length(said) > 0")
+	wantCount(t, l, 1, "SELECT count(*) FROM sessions WHERE typeof(answers) = 'blob' AND "+
+		"typeof(said) = 'blob' AND typeof(things) = 'blob' AND length(answers) > 0 AND "+
+		"length(said) > 0")
 }
 
 // No outcome is lost while other processes look for unfinished ones.

@@ -56,7 +56,8 @@ func TestStartFrom(t *testing.T) {
 	}
 }
 
-// A run that failed in such a copy says nothing about the coder's session, and the role does not begin from it again.
+// A run that failed in such a copy says nothing about the coder's session, and the role does not
+// begin from it again.
 func TestStartFromFails(t *testing.T) {
 	l, _ := coded(t)
 	_, reviewer := beginCall(t, l, roleCall(l, "reviewer", reviewing, 3000))
@@ -101,12 +102,16 @@ func TestNotStartedFrom(t *testing.T) {
 		"its own role":        {func(c *Call) { c.Role = "CODER" }, "", ""},
 		"its prompt ends it":  {func(c *Call) { c.Resets = []string{"Coder"} }, "", ""},
 		"control group":       {func(c *Call) { c.Limits.HoldOut = 0.5 }, "", reason.HeldOut},
-		"another model":       {func(c *Call) { c.Fingerprints.Model = "other" }, "", reason.ModelChanged},
-		"asked for fresh":     {func(c *Call) { c.Fresh = reason.ForcedFresh }, "", ""},
-		"the coder runs":      {func(*Call) {}, "UPDATE sessions SET state = 'running'", reason.PreviousKilled},
-		"the coder failed":    {func(*Call) {}, "UPDATE sessions SET state = 'failed'", reason.PreviousFailed},
+		"another model": {func(c *Call) { c.Fingerprints.Model = "other" },
+			"", reason.ModelChanged},
+		"asked for fresh": {func(c *Call) { c.Fresh = reason.ForcedFresh }, "", ""},
+		"the coder runs": {func(*Call) {},
+			"UPDATE sessions SET state = 'running'", reason.PreviousKilled},
+		"the coder failed": {func(*Call) {},
+			"UPDATE sessions SET state = 'failed'", reason.PreviousFailed},
 		"the coder has ended": {func(*Call) {}, "UPDATE sessions SET reset = 1", ""},
-		"two coders at once":  {func(*Call) {}, "UPDATE chains SET concurrent = 1", reason.Ambiguous},
+		"two coders at once": {func(*Call) {},
+			"UPDATE chains SET concurrent = 1", reason.Ambiguous},
 	} {
 		l, _ := coded(t)
 		if _, err := l.db.Exec(tt.then); err != nil {

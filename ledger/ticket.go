@@ -41,9 +41,11 @@ func (t *Ticket) begin(tx *sql.Tx, d decide.Decision, of *Reading) (err error) {
 	}
 	continues := d.Mode.Continues()
 	t.Started, t.PromptBytes = c.Now, int64(len(c.Prompt.Text))
-	t.Mode, t.Reason, t.Detail, t.Changed, t.Evidence = d.Mode, d.Reason, d.Detail, d.Changed, d.Evidence
+	t.Mode, t.Reason, t.Detail, t.Changed, t.Evidence = d.Mode, d.Reason, d.Detail, d.Changed,
+		d.Evidence
 	t.ResumedFrom, t.Arm = d.NativeID, t.arm()
-	t.Idle, t.HeldTokens = known(continues, int64(max(0, c.Now-d.LastUsed))), known(continues, d.Context.Used)
+	t.Idle, t.HeldTokens = known(continues, int64(max(0, c.Now-d.LastUsed))),
+		known(continues, d.Context.Used)
 	if c.MayKeepHour && t.Chain != 0 {
 		if t.Hour, err = hourPays(tx, t.Chain, t.Idle, t.HeldTokens); err != nil {
 			return err
@@ -84,7 +86,8 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
 		if from == nil || t.Loan == nil && !stillHolds(d, of, from, chain, held) {
 			return ErrMoved
 		}
-		t.Totals, t.Left, t.cut = from.Totals, from.LeftFiles, d.ForkAt != "" && d.Reason != reason.StartedFrom
+		t.Totals, t.Left, t.cut = from.Totals, from.LeftFiles, d.ForkAt != "" &&
+			d.Reason != reason.StartedFrom
 	}
 	if t.Loan == nil {
 		if err := resetRoles(tx, c.Cwd, c.Task, c.Resets); err != nil {
@@ -103,8 +106,8 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
 	return err
 }
 
-// find returns a session of the chain, or of another chain if the call is to be a copy of it. It returns nil if
-// the session is gone.
+// find returns a session of the chain, or of another chain if the call is to be a copy of it. It
+// returns nil if the session is gone.
 func (c *storedChain) find(tx *sql.Tx, session int64) (*Session, error) {
 	if own := c.at(session); own != nil {
 		return own, nil
@@ -121,7 +124,8 @@ func (c *storedChain) find(tx *sql.Tx, session int64) (*Session, error) {
 // and free, and if only a name led to it, no other call has begun under that name.
 func stillHolds(d *decide.Decision, r *Reading, s *Session, c *storedChain, held []lease) bool {
 	of := r.Session(d.Session)
-	byItself := of.Continuity.Retains() || d.Reason == reason.StartedFrom // another call might have gone on with it
+	// another call might have gone on with it
+	byItself := of.Continuity.Retains() || d.Reason == reason.StartedFrom
 	return s.State == decide.Live && s.LastUsed == of.LastUsed && !s.Reset &&
 		(byItself || c.Newest == of.Newest && c.Concurrent == of.Concurrent) &&
 		(d.Copy || !slices.ContainsFunc(held, func(l lease) bool { return l.session == s.ID }))
@@ -153,8 +157,8 @@ func (t *Ticket) take(tx *sql.Tx, chain *storedChain) error {
 	return takeLease(tx, t.Session, proc.This(), t.call.Now)
 }
 
-// FallBack implements Book. If it cannot be recorded, the session stays like one after a last run that ended
-// unseen, so that it is not resumed again, and the call has none.
+// FallBack implements Book. If it cannot be recorded, the session stays like one after a last run
+// that ended unseen, so that it is not resumed again, and the call has none.
 func (l *Ledger) FallBack(t *Ticket, why reason.Code) error {
 	refused := t.Session
 	err := l.write(func(tx *sql.Tx) error { return t.fallBack(tx, refused, why) })
@@ -200,7 +204,8 @@ func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 		_, err := tx.Exec(`UPDATE sessions SET reset = 1 WHERE reset = 0 AND chain_id IN
 			(SELECT id FROM chains WHERE cwd = ? AND task = ? AND (role = ? COLLATE NOCASE OR substr(role, 1,
 			?) = ? COLLATE NOCASE))`,
-			cwd, task, role, utf8.RuneCountInString(role+prompt.RoleTextMark), role+prompt.RoleTextMark)
+			cwd, task, role, utf8.RuneCountInString(role+prompt.RoleTextMark),
+			role+prompt.RoleTextMark)
 		if err != nil {
 			return err
 		}
@@ -209,8 +214,8 @@ func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 }
 
 // Observe records a call of a session that the caller manages. The call belongs to no chain. The
-// session that the caller names, "" for none, is the caller's from then on. If the ledger is locked,
-// the call is recorded when it ends.
+// session that the caller names, "" for none, is the caller's from then on. If the ledger is
+// locked, the call is recorded when it ends.
 func (l *Ledger) Observe(c *Call, why reason.Code, named string, promptBytes int) (*Ticket, error) {
 	t := l.ObserveLate(c, why, named, promptBytes)
 	err := l.write(func(tx *sql.Tx) error {
@@ -231,7 +236,8 @@ func (l *Ledger) Observe(c *Call, why reason.Code, named string, promptBytes int
 
 // ObserveLate is Observe for a call that found the ledger locked. It does not try again.
 func (l *Ledger) ObserveLate(c *Call, why reason.Code, named string, promptBytes int) *Ticket {
-	return &Ticket{Record: c.Record.observed(why, c.Now, promptBytes), call: c, key: l.key, named: named}
+	return &Ticket{Record: c.Record.observed(why, c.Now, promptBytes), call: c, key: l.key,
+		named: named}
 }
 
 // callersOwn records that the caller itself has continued a session.
@@ -253,7 +259,8 @@ func (l *Ledger) Pin(session int64, nativeID string, child int) error {
 			return err
 		}
 		p := proc.ByPID(child)
-		_, err := tx.Exec("UPDATE leases SET child = ?, child_start = ? WHERE session_id = ? AND pid = ?",
+		_, err := tx.Exec("UPDATE leases SET child = ?, child_start = ? WHERE session_id = ? AND "+
+			"pid = ?",
 			p.PID, p.Start, session, os.Getpid())
 		return err
 	}))

@@ -13,7 +13,8 @@ func TestHourPaysFromTwoThirdsOn(t *testing.T) {
 		t.Errorf("it saves %v", got)
 	}
 	// A model gains little by it if resumes find only half.
-	if got := (Reuse{Written: 3000, Within: 2000, Expected: 1000, Found: 400}).HourSaves(); got >= 0 {
+	if got := (Reuse{Written: 3000, Within: 2000,
+		Expected: 1000, Found: 400}).HourSaves(); got >= 0 {
 		t.Errorf("it saves %v", got)
 	}
 }

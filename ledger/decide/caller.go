@@ -8,8 +8,8 @@ import (
 	"reprise/ledger/proc"
 )
 
-// A Caller is the processes above a call that might have made it, the nearest first, up to a person's
-// shell or terminal or a service manager. The zero value is an unknown caller.
+// A Caller is the processes above a call that might have made it, the nearest first, up to a
+// person's shell or terminal or a service manager. The zero value is an unknown caller.
 type Caller struct {
 	Processes []CallerProcess `json:"processes,omitempty"`
 	// Person reports whether a person typed the call: there is no process between it and an
@@ -29,8 +29,9 @@ type CallerProcess struct {
 // caller's. A typed loop makes the next call within it.
 const personPause Millis = 1000
 
-// Run returns the nearest process that is a separate program: each run of a script has another. Shells, and
-// programs that only start another one, count where there is nothing else. The zero value is an unknown run.
+// Run returns the nearest process that is a separate program: each run of a script has another.
+// Shells, and programs that only start another one, count where there is nothing else. The zero
+// value is an unknown run.
 func (c Caller) Run() CallerProcess {
 	var last CallerProcess
 	for _, last = range c.Processes {
@@ -51,8 +52,8 @@ func (p CallerProcess) Identity() string {
 
 func (p CallerProcess) known() bool { return p.Boot != "" && p.Namespace != "" && p.Start > 0 }
 
-// common returns the nearest process that made both calls, ok reports whether there is one. Since it
-// is above this call, it has lived through both.
+// common returns the nearest process that made both calls, ok reports whether there is one. Since
+// it is above this call, it has lived through both.
 func (c Caller) common(earlier Caller) (p CallerProcess, ok bool) {
 	for i, p := range c.Processes {
 		for k, e := range earlier.Processes {
@@ -65,7 +66,8 @@ func (c Caller) common(earlier Caller) (p CallerProcess, ok bool) {
 }
 
 // wrappers are programs that only start another one: they do not distinguish two callers.
-var wrappers = strings.Fields("sh bash dash ash zsh timeout nice env sudo npm npx uv xargs stdbuf script setsid")
+var wrappers = strings.Fields("sh bash dash ash zsh timeout nice env sudo npm npx uv xargs " +
+	"stdbuf script setsid")
 
 // scripts returns the names of the programs that can have made a call, without wrappers.
 func scripts(processes []CallerProcess) (names []string) {

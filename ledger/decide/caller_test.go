@@ -26,7 +26,8 @@ func personOf(pid int) Caller {
 }
 
 func callerProcess(pid int) CallerProcess {
-	return CallerProcess{proc.Process{Boot: "boot", Namespace: "pid:[1]", PID: pid, Start: int64(pid) * 100}, fmt.Sprintf("program %d.sh", pid)}
+	return CallerProcess{proc.Process{Boot: "boot", Namespace: "pid:[1]",
+		PID: pid, Start: int64(pid) * 100}, fmt.Sprintf("program %d.sh", pid)}
 }
 
 // The run of a call is the nearest program's, or the outermost shell's.
@@ -36,8 +37,9 @@ func TestRun(t *testing.T) {
 		c.Processes[0].Name = name
 		return c
 	}
-	for want, c := range map[string]Caller{"": personOf(7), "program 9.sh": callerOf(9, 7), "program 7.sh": below("sh", callerOf(7)),
-		"timeout": below("timeout", Caller{}), "npx": below("npx", personOf(7))} {
+	for want, c := range map[string]Caller{"": personOf(7), "program 9.sh": callerOf(9, 7),
+		"program 7.sh": below("sh", callerOf(7)),
+		"timeout":      below("timeout", Caller{}), "npx": below("npx", personOf(7))} {
 		if got := c.Run().Name; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -80,13 +82,21 @@ func TestSameCaller(t *testing.T) {
 		"two scripts below it":     {under("coder.sh"), under("tester.sh"), 0, ""},
 		"a script below it":        {under("coder.sh"), callerOf(7), 0, ""},
 		"two scripts":              {callerOf(30), callerOf(20), 0, ""},
-		"the PID of another":       {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Processes[0].Start++ }), 0, ""},
-		"another boot":             {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Processes[0].Boot = "other" }), 0, ""},
-		"another namespace":        {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Processes[0].Namespace = "pid:[2]" }), 0, ""},
-		"it has renamed itself":    {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Processes[0].Name = "other" }), 0, "program 7.sh"},
-		"no namespace is known":    {changed(callerOf(7), noNamespace), changed(callerOf(7), noNamespace), 0, ""},
-		"no boot is known":         {changed(callerOf(7), noBoot), changed(callerOf(7), noBoot), 0, ""},
-		"no start is known":        {changed(callerOf(7), noStart), changed(callerOf(7), noStart), 0, ""},
+		"the PID of another": {callerOf(7),
+			changed(callerOf(7), func(c *Caller) { c.Processes[0].Start++ }), 0, ""},
+		"another boot": {callerOf(7),
+			changed(callerOf(7), func(c *Caller) { c.Processes[0].Boot = "other" }), 0, ""},
+		"another namespace": {callerOf(7),
+			changed(callerOf(7), func(c *Caller) { c.Processes[0].Namespace = "pid:[2]" }), 0, ""},
+		"it has renamed itself": {callerOf(7), changed(callerOf(7), func(c *Caller) {
+			c.Processes[0].Name = "other"
+		}), 0, "program 7.sh"},
+		"no namespace is known": {changed(callerOf(7), noNamespace),
+			changed(callerOf(7), noNamespace), 0, ""},
+		"no boot is known": {changed(callerOf(7), noBoot), changed(callerOf(7), noBoot),
+			0, ""},
+		"no start is known": {changed(callerOf(7), noStart), changed(callerOf(7), noStart),
+			0, ""},
 		"both unknown":             {Caller{}, Caller{}, 0, ""},
 		"a person at once":         {personOf(7), personOf(7), 0, "program 7.sh"},
 		"a person within a second": {personOf(7), personOf(7), 1000, "program 7.sh"},

@@ -7,11 +7,11 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A run's cost is measured in money if the tool reports it for every run that is compared, otherwise in
-// tokens weighted by Anthropic's prices. For every model since Claude 3.5, relative to a fresh
-// input token, a token read from the cache costs a tenth, one written to it for five minutes a
-// quarter more, and one of output five times as much. Other providers differ by less than resumed
-// and fresh runs do.
+// A run's cost is measured in money if the tool reports it for every run that is compared,
+// otherwise in tokens weighted by Anthropic's prices. For every model since Claude 3.5, relative to
+// a fresh input token, a token read from the cache costs a tenth, one written to it for five
+// minutes a quarter more, and one of output five times as much. Other providers differ by less than
+// resumed and fresh runs do.
 const (
 	WeightInput      = 1
 	WeightCacheRead  = 0.1
@@ -23,7 +23,8 @@ const (
 const (
 	PastRuns   = 20 // how many of a chain's latest runs are looked at
 	MinResumes = 2  // the latest resumes that are compared
-	// rounds differ by more than this; two that missed the cache have their cause, and need no margin
+	// rounds differ by more than this; two that missed the cache have their cause, and need no
+	// margin
 	dearerBy    = 1.2
 	DearerPause = 6 * 3_600_000 // the pause without a resume before it is tried again
 	BriefIdle   = 5 * 60_000    // the shortest lifetime of an entry in the providers' caches
@@ -36,10 +37,11 @@ type Side string
 // The sides. A run kept fresh by a guard shows the cost of a resume without reprise. A run
 // that began the job does not, and is used only if too few of the former were seen.
 const (
-	Resumed    Side = "resumed"
-	FollowUp   Side = "follow_up" // continued the job, but a guard kept it fresh, or the tool refused the resume
-	FirstRun   Side = "first"     // began the job, or began it anew
-	Unmeasured Side = ""          // belongs to no chain, or nobody knows whether it began the job
+	Resumed Side = "resumed"
+	// continued the job, but a guard kept it fresh, or the tool refused the resume
+	FollowUp   Side = "follow_up"
+	FirstRun   Side = "first" // began the job, or began it anew
+	Unmeasured Side = ""      // belongs to no chain, or nobody knows whether it began the job
 )
 
 // begins are the reasons of fresh calls that begin their job. A repeated or changed prompt, or a
@@ -65,7 +67,8 @@ func ClassifyRun(mode rewrite.Mode, why, fellBack reason.Code) Side {
 // isGuard reports whether a call that continues the chain is fresh for that reason all the same.
 func isGuard(r reason.Code) bool {
 	switch r.Class() {
-	case reason.ClassSettings, reason.ClassCheckout, reason.ClassAge, reason.ClassSessionLost, reason.ClassInUse,
+	case reason.ClassSettings, reason.ClassCheckout, reason.ClassAge, reason.ClassSessionLost,
+		reason.ClassInUse,
 		reason.ClassCost,
 		reason.ClassToolsLimit, reason.ClassOurFault:
 		return r != reason.Updated
@@ -82,8 +85,9 @@ type Run struct {
 	HeldTokens int64  // likewise: the tokens that the session had been sent
 	Missed     bool   // likewise: the provider's cache did not have them
 	Hour       bool   // it asked the provider to keep its writes to the cache for an hour
-	Found      int64  // the tokens that the first request found in that cache, -1 if they are not known
-	Usage      rewrite.Usage
+	// the tokens that the first request found in that cache, -1 if they are not known
+	Found int64
+	Usage rewrite.Usage
 }
 
 // Prices are the costs of a resume and of a fresh run of a chain.
@@ -100,8 +104,8 @@ func (p Prices) Dearer() bool {
 	return p.Resumed > p.Fresh && (p.Missed || p.Resumed > dearerBy*p.Fresh)
 }
 
-// suspended reports whether resuming is suspended at that time. After a pause it is tried again; the
-// pause must end also after a clock was set back.
+// suspended reports whether resuming is suspended at that time. After a pause it is tried again;
+// the pause must end also after a clock was set back.
 func (p Prices) suspended(now Millis) bool {
 	return p.Dearer() && max(now-p.Last, p.Last-now) < DearerPause
 }
@@ -126,7 +130,8 @@ func pastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
 		if outlived(r.Idle) > outlived(idle) {
 			return Prices{}, false
 		}
-		p.Money, p.Missed, found = p.Money && r.Usage.CostKnown, p.Missed && r.Missed, min(found, r.Found)
+		p.Money, p.Missed, found = p.Money && r.Usage.CostKnown, p.Missed && r.Missed,
+			min(found, r.Found)
 	}
 	p.Fresh, p.Resumed = fresh.price(p.Money), math.Inf(1)
 	if p.Missed {
@@ -142,9 +147,9 @@ func pastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
 	return p, !p.Missed || !past[0].Hour || idle >= HourIdle
 }
 
-// dearer returns the reason Dearer if resuming has cost more than fresh runs, with the figures. A chain that
-// has not been resumed often enough starts from the misses of another chain of the same rule, tool, version,
-// model and settings.
+// dearer returns the reason Dearer if resuming has cost more than fresh runs, with the figures. A
+// chain that has not been resumed often enough starts from the misses of another chain of the same
+// rule, tool, version, model and settings.
 func dearer(f Facts, c *ChainFacts) (Prices, reason.Code) {
 	if f.Limits.ResumeDearer {
 		return Prices{}, ""
@@ -163,7 +168,8 @@ func dearer(f Facts, c *ChainFacts) (Prices, reason.Code) {
 	return Prices{}, ""
 }
 
-// latest returns the latest fresh run and the MinResumes latest resumes, of the model that answered last.
+// latest returns the latest fresh run and the MinResumes latest resumes, of the model that answered
+// last.
 func latest(past []Run) (fresh *Run, resumed []*Run) {
 	for i := range past {
 		switch r := &past[i]; {
@@ -183,12 +189,13 @@ func (r *Run) price(money bool) float64 {
 		return float64(r.Usage.CostNano)
 	}
 	u := r.Usage
-	return WeightInput*float64(u.Input) + WeightCacheRead*float64(u.CacheRead) + WeightCacheWrite*float64(u.CacheWrite) +
+	return WeightInput*float64(u.Input) + WeightCacheRead*float64(u.CacheRead) +
+		WeightCacheWrite*float64(u.CacheWrite) +
 		WeightOutput*float64(u.Output)
 }
 
-// share returns the share of the price that a run would have had, had the first request found so many tokens in
-// the cache.
+// share returns the share of the price that a run would have had, had the first request found so
+// many tokens in the cache.
 func (r *Run) share(found int64) float64 {
 	had, more := *r, found-r.Found
 	written := min(more, r.Usage.CacheWrite)
@@ -201,7 +208,8 @@ func (r *Run) share(found int64) float64 {
 	return had.price(false) / r.price(false)
 }
 
-// outlived returns how many of the providers' lifetimes are shorter than a time: five minutes, and an hour.
+// outlived returns how many of the providers' lifetimes are shorter than a time: five minutes, and
+// an hour.
 func outlived(idle Millis) (n int) {
 	for _, life := range []Millis{BriefIdle, HourIdle} {
 		if idle >= life {
@@ -211,7 +219,8 @@ func outlived(idle Millis) (n int) {
 	return n
 }
 
-// WeightHourWrite is the price of a token that is written to Anthropic's cache for an hour, relative to one of input.
+// WeightHourWrite is the price of a token that is written to Anthropic's cache for an hour,
+// relative to one of input.
 const WeightHourWrite = 2
 
 // A Reuse has numbers of tokens that the calls of a job wrote to the provider's cache, and needed
@@ -227,10 +236,10 @@ type Reuse struct {
 	Expected, Found int64
 }
 
-// HourSaves returns the weighted tokens that a cache of an hour saves against one of five minutes, negative if
-// it costs more. A token that is kept for an hour is read instead of written again after 5 to 60
-// minutes, but every written token costs more. So the hour pays if more than 65 % of the written
-// tokens are read then.
+// HourSaves returns the weighted tokens that a cache of an hour saves against one of five minutes,
+// negative if it costs more. A token that is kept for an hour is read instead of written again
+// after 5 to 60 minutes, but every written token costs more. So the hour pays if more than 65 % of
+// the written tokens are read then.
 func (r Reuse) HourSaves() float64 {
 	const saved, paid = WeightCacheWrite - WeightCacheRead, WeightHourWrite - WeightCacheWrite
 	found := 1.0

@@ -22,9 +22,10 @@ type Decision struct {
 	Copy       bool   // continue in a copy of it
 	ForkAt     string // the last message that the copy keeps if Mode is Fork
 	Continuity prompt.Continuity
-	Evidence   Evidence    // that the call continues it; with no_evidence the evidence that did not suffice
-	Whole      reason.Code // why to send the whole prompt, never a delta; "" for no such reason
-	Rounds     Rounds      // of the session, with this one
+	// that the call continues it; with no_evidence the evidence that did not suffice
+	Evidence Evidence
+	Whole    reason.Code // why to send the whole prompt, never a delta; "" for no such reason
+	Rounds   Rounds      // of the session, with this one
 	// Prices are the figures behind the reason dearer.
 	Prices Prices
 	// Context is the context of the chain's session. NearlyFull reports that it will soon be too
@@ -69,7 +70,8 @@ func Decide(f Facts) Decision {
 	if d.Reason, d.Detail, d.Changed = resumeBlocker(f, chain); d.Reason != "" {
 		return d
 	}
-	if chain.Changes() && chain.StateWhy != reason.TurnLimit && chain.Rounds.stuck(chain.Given, chain.TreeNow) {
+	if chain.Changes() && chain.StateWhy != reason.TurnLimit &&
+		chain.Rounds.stuck(chain.Given, chain.TreeNow) {
 		d.Reason = reason.NoProgress
 		return d
 	}
@@ -109,9 +111,9 @@ func (d *Decision) goOn(f Facts, chain *ChainFacts) {
 	}
 }
 
-// start decides whether a role's first call begins as a copy of another role's session, as the rule asks. The
-// prompt need not show anything, and is sent whole. Everything that keeps that role's own next call fresh keeps
-// this one fresh too.
+// start decides whether a role's first call begins as a copy of another role's session, as the rule
+// asks. The prompt need not show anything, and is sent whole. Everything that keeps that role's own
+// next call fresh keeps this one fresh too.
 func start(f Facts) Decision {
 	source := &f.Start[0]
 	why, detail, _ := resumeBlocker(f, source)
@@ -138,7 +140,8 @@ func start(f Facts) Decision {
 }
 
 // beginsAnew are the reasons of a call that seems to continue nothing.
-var beginsAnew = map[reason.Code]bool{reason.FirstCall: true, reason.NewJob: true, reason.NewRole: true,
+var beginsAnew = map[reason.Code]bool{reason.FirstCall: true, reason.NewJob: true,
+	reason.NewRole:     true,
 	reason.BaseChanged: true, reason.HistoryEdited: true}
 
 // choose returns the call's session, and with it the chain; nil means a new chain. A reason
@@ -173,8 +176,8 @@ func choose(f Facts) (*ChainFacts, reason.Code) {
 	return chain, why
 }
 
-// Unrecorded reports whether the caller can know the answer of a run while its session is still in use:
-// the prompt shows more than that session was sent.
+// Unrecorded reports whether the caller can know the answer of a run while its session is still in
+// use: the prompt shows more than that session was sent.
 func (f *Facts) Unrecorded() bool {
 	if f.Disabled || f.Never || f.NoResume || f.HookSet || f.Fresh != "" {
 		return false
@@ -190,14 +193,16 @@ func (f *Facts) Unrecorded() bool {
 	})
 }
 
-// continuable removes sessions that ended badly if their chain has another one to continue, and copies
-// in progress if the call does not wait for them: their sources represent them.
+// continuable removes sessions that ended badly if their chain has another one to continue, and
+// copies in progress if the call does not wait for them: their sources represent them.
 func continuable(f Facts) []ChainFacts {
 	return slices.DeleteFunc(slices.Clone(f.Chains), func(c ChainFacts) bool {
 		if c.State == Live || c.Held && !(f.Fork && c.Parent != 0) {
 			return false
 		}
-		return slices.ContainsFunc(f.Chains, func(o ChainFacts) bool { return o.Chain == c.Chain && o.State == Live })
+		return slices.ContainsFunc(f.Chains, func(o ChainFacts) bool {
+			return o.Chain == c.Chain && o.State == Live
+		})
 	})
 }
 
@@ -217,7 +222,9 @@ func chooseNamed(f Facts, all []ChainFacts) (*ChainFacts, reason.Code) {
 	if f.Chains = slices.DeleteFunc(slices.Clone(f.Chains), f.otherTemplate); len(f.Chains) == 0 {
 		return newest, reason.BaseChanged
 	}
-	end, why := byName(f, slices.ContainsFunc(all, func(c ChainFacts) bool { return c.Held && !f.otherTemplate(c) }))
+	end, why := byName(f, slices.ContainsFunc(all, func(c ChainFacts) bool {
+		return c.Held && !f.otherTemplate(c)
+	}))
 	c, several := repeated(f.Chains, (*ChainFacts).singledOut)
 	same := c != nil && c.Continuity.Relation == reason.Identical && !f.Limits.ResumeSame
 	switch {
@@ -233,8 +240,8 @@ func chooseNamed(f Facts, all []ChainFacts) (*ChainFacts, reason.Code) {
 	return c, f.ended(c)
 }
 
-// otherTemplate reports whether a prompt has nothing to do with the session's prompts or answers, so
-// that a name alone does not lead there.
+// otherTemplate reports whether a prompt has nothing to do with the session's prompts or answers,
+// so that a name alone does not lead there.
 func (f *Facts) otherTemplate(c ChainFacts) bool {
 	if f.Limits.Unrelated {
 		return false
@@ -250,9 +257,11 @@ func (f *Facts) quotesOwn(c *ChainFacts) bool {
 	return e.Own && p.Answer && p.Work && p.Caller != ""
 }
 
-// singledOut reports whether the prompt itself shows that the session can be meant, of several of a name.
+// singledOut reports whether the prompt itself shows that the session can be meant, of several of a
+// name.
 func (c *ChainFacts) singledOut() bool {
-	return c.Continuity.Relation == reason.Extends || c.HasFirstPrompt() && c.Continuity.Evidence.Answer > 0 || c.QuotesLong()
+	return c.Continuity.Relation == reason.Extends ||
+		c.HasFirstPrompt() && c.Continuity.Evidence.Answer > 0 || c.QuotesLong()
 }
 
 // ended returns why a named call does not continue a session, "" if it does: the prompt ends the
@@ -301,7 +310,9 @@ func byName(f Facts, busy bool) (*ChainFacts, reason.Code) {
 // everything it was sent, and continues the work.
 func chooseUnnamed(f Facts) (*ChainFacts, reason.Code) {
 	some := func(r reason.Code) bool {
-		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Continuity.Relation == r })
+		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool {
+			return c.Continuity.Relation == r
+		})
 	}
 	switch c, several := repeated(f.Chains, f.GoesOn); {
 	case several:
@@ -332,7 +343,8 @@ func chooseUnnamed(f Facts) (*ChainFacts, reason.Code) {
 	return nil, reason.FirstCall
 }
 
-// LeastBase returns how long, in bytes, the prompt of a job that nothing names must be for a call to continue it.
+// LeastBase returns how long, in bytes, the prompt of a job that nothing names must be for a call
+// to continue it.
 func (l Limits) LeastBase() int {
 	if l.Unnamed == UnnamedExtends {
 		return l.MinBase
@@ -340,12 +352,14 @@ func (l Limits) LeastBase() int {
 	return l.MinEvident
 }
 
-// GoesOn reports whether the call continues the session's work as far as the prompt and the events show.
+// GoesOn reports whether the call continues the session's work as far as the prompt and the events
+// show.
 func (f *Facts) GoesOn(c *ChainFacts) bool { return f.verdict(c) == "" }
 
 // repeated returns the session with the prompt that this one repeats. Preferred in this order: a
-// continued session with an answer that the prompt shows; the continued session with the longest prompt; the newest
-// session with the same prompt; the newest that the prompt extends. several reports that more than one can be meant.
+// continued session with an answer that the prompt shows; the continued session with the longest
+// prompt; the newest session with the same prompt; the newest that the prompt extends. several
+// reports that more than one can be meant.
 func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFacts, several bool) {
 	var going []*ChainFacts
 	var identical, extended *ChainFacts
@@ -360,7 +374,9 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 		}
 	}
 	if identical != nil { // the same prompt again continues nothing that led there
-		going = slices.DeleteFunc(going, func(s *ChainFacts) bool { return s.within(identical, sessions) })
+		going = slices.DeleteFunc(going, func(s *ChainFacts) bool {
+			return s.within(identical, sessions)
+		})
 	}
 	if len(going) == 0 {
 		return cmp.Or(identical, extended), false
@@ -370,15 +386,18 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	if c = mostSent(going, sessions); c == nil {
 		return nil, true
 	}
-	// Another session with the answer can be meant too. If the prompt does not repeat that session's, the
-	// answer is news for a session with work that stands; a session that only talked can be an item of a batch.
+	// Another session with the answer can be meant too. If the prompt does not repeat that
+	// session's, the answer is news for a session with work that stands; a session that only talked
+	// can be an item of a batch.
 	for i := range sessions {
 		s := &sessions[i]
 		if (s.twin(c) || s.supersedes(c)) && !c.Evidence.Answer && !c.Evidence.Transcript {
 			return nil, true
 		}
-		if s != c && s.Continuity.Evidence.Newest && s.Continuity.BeginsAlike == c.Continuity.BeginsAlike &&
-			(s.HasFirstPrompt() || !c.Evidence.Work) && !s.within(c, sessions) && !(s.Chain == c.Chain && c.within(s, sessions)) {
+		if s != c && s.Continuity.Evidence.Newest &&
+			s.Continuity.BeginsAlike == c.Continuity.BeginsAlike &&
+			(s.HasFirstPrompt() || !c.Evidence.Work) && !s.within(c, sessions) &&
+			!(s.Chain == c.Chain && c.within(s, sessions)) {
 			return nil, true
 		}
 	}
@@ -389,19 +408,23 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 // has ended and was sent all that the session was. Its traces, such as work of commands, need not
 // be known.
 func (c *ChainFacts) twin(o *ChainFacts) bool {
-	return c.Chain != o.Chain && c.State == Live && (c.Evidence.Caller != "" || c.Evidence.Terminal) &&
+	return c.Chain != o.Chain && c.State == Live &&
+		(c.Evidence.Caller != "" || c.Evidence.Terminal) &&
 		slices.Equal(c.Continuity.Root, o.Continuity.Root) && contains(c.Base, o.Base)
 }
 
-// supersedes reports whether the session began later than o, and with the prompt's first line, where
-// the prompt replaces a few places of o's prompt. Of such rounds only the newest is gone on with.
+// supersedes reports whether the session began later than o, and with the prompt's first line,
+// where the prompt replaces a few places of o's prompt. Of such rounds only the newest is gone on
+// with.
 func (c *ChainFacts) supersedes(o *ChainFacts) bool {
 	return o.Continuity.Replaced && c.Session > o.Session && c.Continuity.BeginsAlike
 }
 
 // prefer returns the better ones of some sessions, all if none is better.
 func prefer(some []*ChainFacts, better func(*ChainFacts) bool) []*ChainFacts {
-	if chosen := slices.DeleteFunc(slices.Clone(some), func(s *ChainFacts) bool { return !better(s) }); len(chosen) > 0 {
+	if chosen := slices.DeleteFunc(slices.Clone(some), func(s *ChainFacts) bool {
+		return !better(s)
+	}); len(chosen) > 0 {
 		return chosen
 	}
 	return some
@@ -410,7 +433,9 @@ func prefer(some []*ChainFacts, better func(*ChainFacts) bool) []*ChainFacts {
 // mostSent returns the session that was sent everything the others were, nil if there is none.
 func mostSent(some []*ChainFacts, sessions []ChainFacts) *ChainFacts {
 	for _, c := range some {
-		if !slices.ContainsFunc(some, func(o *ChainFacts) bool { return o != c && !o.within(c, sessions) }) {
+		if !slices.ContainsFunc(some, func(o *ChainFacts) bool {
+			return o != c && !o.within(c, sessions)
+		}) {
 			return c
 		}
 	}
@@ -434,8 +459,8 @@ func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
 	}
 }
 
-// markPreambles marks the sessions with a first prompt that later prompts have continued in two different
-// ways: such a text begins many jobs, and is none.
+// markPreambles marks the sessions with a first prompt that later prompts have continued in two
+// different ways: such a text begins many jobs, and is none.
 func markPreambles(sessions []ChainFacts) {
 	for i := range sessions {
 		c := &sessions[i]
@@ -450,7 +475,9 @@ func markPreambles(sessions []ChainFacts) {
 				continue // the rounds of one job
 			}
 			if len(text) > len(root) && contains(text, root) &&
-				!slices.ContainsFunc(later, func(l []prompt.Digest) bool { return contains(l, text) || contains(text, l) }) {
+				!slices.ContainsFunc(later, func(l []prompt.Digest) bool {
+					return contains(l, text) || contains(text, l)
+				}) {
 				later = append(later, text)
 			}
 		}
@@ -481,9 +508,10 @@ func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, reason.Code) {
 	return nil, reason.Identical
 }
 
-// GoesBack reports whether a call can go on where a session stood before it was continued and that has ended: only
-// if the prompt shows the answer.
+// GoesBack reports whether a call can go on where a session stood before it was continued and that
+// has ended: only if the prompt shows the answer.
 func (l Limits) GoesBack(c *ChainFacts) bool {
 	e := &c.Continuity.Evidence
-	return l.Unnamed == UnnamedExtends || c.Continuity.Relation == reason.Identical || e.Answer > 0 || e.Transcript
+	return l.Unnamed == UnnamedExtends || c.Continuity.Relation == reason.Identical ||
+		e.Answer > 0 || e.Transcript
 }

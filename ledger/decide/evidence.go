@@ -5,15 +5,18 @@ import "fmt"
 // Evidence are the facts that show that a call continues a session, as far as they are known. It
 // holds no text.
 type Evidence struct {
-	Transcript bool  `json:"transcript,omitempty"` // the prompt shows every answer, unchanged, and a new turn
-	Work       bool  `json:"work,omitempty"`       // the session's runs changed files
-	Answer     bool  `json:"answer,omitempty"`     // it shows the session's newest answer
-	Flow       int64 `json:"flow,omitempty"`       // the later call with an answer that the prompt shows, 0 for none
+	// the prompt shows every answer, unchanged, and a new turn
+	Transcript bool `json:"transcript,omitempty"`
+	Work       bool `json:"work,omitempty"`   // the session's runs changed files
+	Answer     bool `json:"answer,omitempty"` // it shows the session's newest answer
+	// the later call with an answer that the prompt shows, 0 for none
+	Flow int64 `json:"flow,omitempty"`
 	// a new log names a file of the session's work, or a name that the answer said first
-	Trace    bool   `json:"trace,omitempty"`
-	Failure  bool   `json:"failure,omitempty"`  // it says that the session's last run failed
-	Rejected bool   `json:"rejected,omitempty"` // it adds a heading over a rejection, "Rejection 2"
-	Caller   string `json:"caller,omitempty"`   // the program that made both calls in one run, "" if none is known
+	Trace    bool `json:"trace,omitempty"`
+	Failure  bool `json:"failure,omitempty"`  // it says that the session's last run failed
+	Rejected bool `json:"rejected,omitempty"` // it adds a heading over a rejection, "Rejection 2"
+	// the program that made both calls in one run, "" if none is known
+	Caller   string `json:"caller,omitempty"`
 	Terminal bool   `json:"terminal,omitempty"` // a person typed both calls in one shell
 }
 

@@ -37,14 +37,15 @@ const (
 
 // A Request is the part of a call that decisions depend on.
 type Request struct {
-	Now          Millis
-	Disabled     bool        // configuration switched resuming off
-	Never        bool        // a rule makes each call independent: it belongs to no chain
-	Fresh        reason.Code // why the caller or the rule wants a fresh session, "" if not
-	NoResume     bool        // this version, or this binary, is known not to support it
-	HookSet      bool        // a hook would not run, or might not, in a resumed session
-	Copies       bool        // a resume continues in a copy and leaves the source unchanged
-	Attempt      int         // the caller's number of the round, rewrite.NoAttempt if it does not count them
+	Now      Millis
+	Disabled bool        // configuration switched resuming off
+	Never    bool        // a rule makes each call independent: it belongs to no chain
+	Fresh    reason.Code // why the caller or the rule wants a fresh session, "" if not
+	NoResume bool        // this version, or this binary, is known not to support it
+	HookSet  bool        // a hook would not run, or might not, in a resumed session
+	Copies   bool        // a resume continues in a copy and leaves the source unchanged
+	// the caller's number of the round, rewrite.NoAttempt if it does not count them
+	Attempt      int
 	Fingerprints Fingerprints
 	Revision     Revision // of the call's directory
 	Limits       Limits
@@ -58,18 +59,22 @@ type Facts struct {
 	Strong      bool // no other job has the task, and the role is known
 	SameTask    bool // the task is known, but not that the calls belong together
 	PromptBytes int
-	// the latest runs of another chain of the same rule, tool, version, model and settings, the latest first
+	// the latest runs of another chain of the same rule, tool, version, model and settings, the
+	// latest first
 	Learned []Run
 	// Chains are the sessions that the call can continue: the most recently used chain first, and
 	// within a chain the newest session first. With Named they are one chain's, otherwise the
 	// sessions that begin like the call's prompt.
 	Chains []ChainFacts
 	More   bool // there are further chains with this beginning that were not read
-	Others bool // the directory, or the task, has chains that begin otherwise; set only if Chains is empty
-	// Unseen is why a session that the call might continue is not among the chains, "" if there is none: another
-	// version of reprise has recorded it in another form, or the chain is older than max_age.
+	// the directory, or the task, has chains that begin otherwise; set only if Chains is empty
+	Others bool
+	// Unseen is why a session that the call might continue is not among the chains, "" if there is
+	// none: another version of reprise has recorded it in another form, or the chain is older than
+	// max_age.
 	Unseen reason.Code
-	// Start are the ends of the role that the call's role begins as a copy of, if it has had no call yet.
+	// Start are the ends of the role that the call's role begins as a copy of, if it has had no
+	// call yet.
 	Start []ChainFacts
 }
 
@@ -83,8 +88,8 @@ func (f *Facts) Session(id int64) *ChainFacts {
 	panic("a decision names a session that its facts lack")
 }
 
-// Lost returns how many copies of a session are lost: their shim was killed with its run, so their end was not
-// recorded. The session is as it was, and is continued as after any kill.
+// Lost returns how many copies of a session are lost: their shim was killed with its run, so their
+// end was not recorded. The session is as it was, and is continued as after any kill.
 func (f *Facts) Lost(session int64) (copies int) {
 	for i := range f.Chains {
 		if c := &f.Chains[i]; c.Parent == session && c.State == Running && !c.Held {
@@ -104,26 +109,34 @@ type SessionRecord struct {
 	State    State  `db:"state" json:"state"`
 	// The reason why it is dead or has failed; of a live one TurnLimit, or why a copy of it has
 	// failed if that can lie in it.
-	StateWhy     reason.Code `db:"state_why" json:"state_why,omitempty"`
-	Reset        bool        `db:"reset" json:"reset,omitempty"`             // an answer has ended it
-	CallersOwn   bool        `db:"callers_own" json:"callers_own,omitempty"` // the caller has gone on with it by its ID
-	Created      Millis      `db:"created,once" json:"created"`
-	LastUsed     Millis      `db:"last_used" json:"last_used"`
-	Attempt      *int        `db:"attempt INTEGER" json:"attempt,omitempty"` // of the latest call
-	Errors       int         `db:"errors" json:"errors,omitempty"`
-	Caller       Caller      `db:"caller" json:"caller,omitzero"` // the processes above the latest call
-	Fingerprints             // of the runs
-	FirstModel   string      `db:"first_model" json:"first_model,omitempty"` // the model, as the tool named it at first
-	BaseBytes    int         `db:"base_bytes" json:"base_bytes"`             // the length of the newest prompt
-	Compacted    bool        `db:"compacted" json:"compacted,omitempty"`     // the tool has shortened the history
-	ContextUsed  int64       `db:"context_used" json:"context_used,omitempty"`
-	ContextLimit int64       `db:"context_limit" json:"context_limit,omitempty"`
-	File         string      `db:"file TEXT" json:"file,omitempty"` // in a store relative to the tool's home
-	Stamp        Stamp       `db:"stamp TEXT" json:"-"`             // as our last run left it
+	StateWhy reason.Code `db:"state_why" json:"state_why,omitempty"`
+	// an answer has ended it
+	Reset bool `db:"reset" json:"reset,omitempty"`
+	// the caller has gone on with it by its ID
+	CallersOwn bool   `db:"callers_own" json:"callers_own,omitempty"`
+	Created    Millis `db:"created,once" json:"created"`
+	LastUsed   Millis `db:"last_used" json:"last_used"`
+	Attempt    *int   `db:"attempt INTEGER" json:"attempt,omitempty"` // of the latest call
+	Errors     int    `db:"errors" json:"errors,omitempty"`
+	// the processes above the latest call
+	Caller       Caller `db:"caller" json:"caller,omitzero"`
+	Fingerprints        // of the runs
+	// the model, as the tool named it at first
+	FirstModel string `db:"first_model" json:"first_model,omitempty"`
+	// the length of the newest prompt
+	BaseBytes int `db:"base_bytes" json:"base_bytes"`
+	// the tool has shortened the history
+	Compacted    bool  `db:"compacted" json:"compacted,omitempty"`
+	ContextUsed  int64 `db:"context_used" json:"context_used,omitempty"`
+	ContextLimit int64 `db:"context_limit" json:"context_limit,omitempty"`
+	// in a store relative to the tool's home
+	File  string `db:"file TEXT" json:"file,omitempty"`
+	Stamp Stamp  `db:"stamp TEXT" json:"-"` // as our last run left it
 	// The files that the runs changed, as they left them.
 	LeftFiles string `db:"left_files" json:"left_files,omitempty"`
-	Rounds    Rounds `db:"rounds" json:"rounds,omitzero"` // the latest resumed rounds that were given the same
-	Revision         // of the directory at the end of the latest run
+	// the latest resumed rounds that were given the same
+	Rounds   Rounds `db:"rounds" json:"rounds,omitzero"`
+	Revision        // of the directory at the end of the latest run
 }
 
 // Context returns the used and the whole context.
@@ -146,22 +159,26 @@ type ChainFacts struct {
 	Concurrent bool  // two calls of the chain have run at once
 	Session    int64
 	SessionRecord
-	Held    bool        // a live process holds the lease
-	History reason.Code // why Revision.Head is not known to be an ancestor of the call's, "" if it is
+	Held bool // a live process holds the lease
+	// why Revision.Head is not known to be an ancestor of the call's, "" if it is
+	History reason.Code
 	// CheckoutDiffers reports that the directory lacks the session's work on another machine.
 	CheckoutDiffers bool
 	WorkGone        bool // files that the runs changed have been thrown away since
 	Shared          bool // a store decides on it, not this ledger
 	Stored          StoredState
-	ForkAt          string      // the message where our last run left it, although another process has written to it
-	NoForkAt        reason.Code // why there is none
-	Continuity      prompt.Continuity
-	Share           float64          // the chain's fixed number from 0 to 1
-	Evidence        Evidence         // that the call continues it
-	AnswerShared    bool             // another session gave the same answer
-	Preamble        bool             // later prompts have continued the first one differently: that is no job
-	Against         []prompt.Finding // the prompt's words against continuing the session, without others' answers
-	Base            []prompt.Digest  // of the blocks of the newest prompt
+	// the message where our last run left it, although another process has written to it
+	ForkAt       string
+	NoForkAt     reason.Code // why there is none
+	Continuity   prompt.Continuity
+	Share        float64  // the chain's fixed number from 0 to 1
+	Evidence     Evidence // that the call continues it
+	AnswerShared bool     // another session gave the same answer
+	// later prompts have continued the first one differently: that is no job
+	Preamble bool
+	// the prompt's words against continuing the session, without others' answers
+	Against []prompt.Finding
+	Base    []prompt.Digest // of the blocks of the newest prompt
 
 	Asked   []Lack // the facts that were asked for
 	Past    []Run  // the chain's latest runs that ended well, the latest first
@@ -190,22 +207,25 @@ type Unnamed string
 // The conditions.
 const (
 	UnnamedEvidence Unnamed = "evidence" // evidence that it continues the session's own work
-	UnnamedExtends  Unnamed = "extends"  // a prompt that repeats everything the session was sent and adds something
-	UnnamedOff      Unnamed = "off"      // a name: it is never resumed
+	// a prompt that repeats everything the session was sent and adds something
+	UnnamedExtends Unnamed = "extends"
+	UnnamedOff     Unnamed = "off" // a name: it is never resumed
 )
 
 // Limits are the bounds within which a session is resumed.
 type Limits struct {
-	TTL           Millis  // longest time idle
-	MaxAge        Millis  // longest time since the session began
-	ErrorLimit    int     // failed runs that a session might have had; 0 for no limit
-	ContextShare  float64 // share of the context window that can be used up
-	MinBase       int     // least bytes of an unnamed job's prompt, to be distinct from others
-	MinEvident    int     // the same if there is evidence that the call continues it
-	Unnamed       Unnamed // the condition for an unnamed call to be resumed
-	ResumeSame    bool    // an identical prompt resumes
-	WholePrompt   bool    // never send a delta
-	UnknownWindow int64   // context window assumed if neither the tool reports it nor the model has a known one, in tokens
+	TTL          Millis  // longest time idle
+	MaxAge       Millis  // longest time since the session began
+	ErrorLimit   int     // failed runs that a session might have had; 0 for no limit
+	ContextShare float64 // share of the context window that can be used up
+	MinBase      int     // least bytes of an unnamed job's prompt, to be distinct from others
+	MinEvident   int     // the same if there is evidence that the call continues it
+	Unnamed      Unnamed // the condition for an unnamed call to be resumed
+	ResumeSame   bool    // an identical prompt resumes
+	WholePrompt  bool    // never send a delta
+	// context window assumed if neither the tool reports it nor the model has a known one, in
+	// tokens
+	UnknownWindow int64
 	HoldOut       float64 // share of the chains that are never resumed, for comparison
 	ResumeDearer  bool    // resume even if it costs more
 	Unrelated     bool    // under a name, another template goes on with the session
@@ -214,14 +234,14 @@ type Limits struct {
 // nearlyFull is the part of the usable context where warnings begin.
 const nearlyFull = 0.8
 
-// NearlyFull reports whether the context of a session with a model is at or near the limit beyond which
-// it is not resumed.
+// NearlyFull reports whether the context of a session with a model is at or near the limit beyond
+// which it is not resumed.
 func (l Limits) NearlyFull(c rewrite.Context, model string) bool {
 	return l.filled(c, model) >= nearlyFull
 }
 
-// Window returns the context window of a session with a model, in tokens. assumed reports that the tool
-// did not report it.
+// Window returns the context window of a session with a model, in tokens. assumed reports that the
+// tool did not report it.
 func (l Limits) Window(c rewrite.Context, model string) (tokens int64, assumed bool) {
 	if c.Limit != 0 {
 		return c.Limit, false

@@ -40,7 +40,8 @@ func NewDigests(list []NamedDigest) Digests {
 		}, list[i].Name)
 	}
 	slices.SortStableFunc(list, func(a, b NamedDigest) int {
-		return cmp.Or(strings.Compare(string(a.Guard), string(b.Guard)), strings.Compare(a.Name, b.Name))
+		return cmp.Or(strings.Compare(string(a.Guard), string(b.Guard)),
+			strings.Compare(a.Name, b.Name))
 	})
 	var text strings.Builder
 	for _, d := range list {
@@ -63,7 +64,8 @@ func (d Digests) list() []NamedDigest {
 // order lists the reasons from weightiest to lightest: of several that apply, the first is
 // reported.
 var order = []reason.Code{
-	reason.UserChanged, reason.DirectoryReplaced, reason.AuthChanged, reason.SettingsChanged, reason.InstructionsChanged,
+	reason.UserChanged, reason.DirectoryReplaced, reason.AuthChanged, reason.SettingsChanged,
+	reason.InstructionsChanged,
 	reason.JobChanged,
 }
 
@@ -96,12 +98,14 @@ func (d Digests) differ(other Digests, otherwise reason.Code) (reason.Code, []st
 // withoutWholes removes the name of a setting if a part of it is named as well, after a space.
 func withoutWholes(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(whole string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, whole+" ") })
+		return slices.ContainsFunc(names, func(name string) bool {
+			return strings.HasPrefix(name, whole+" ")
+		})
 	})
 }
 
-// A Revision is a directory's place in the history: keyed digests of the repository and of the branch
-// that is checked out, and the head commit. Each is "" if there is none.
+// A Revision is a directory's place in the history: keyed digests of the repository and of the
+// branch that is checked out, and the head commit. Each is "" if there is none.
 type Revision struct {
 	Repository string `db:"repository" json:"repository,omitempty"`
 	Branch     string `db:"branch" json:"branch,omitempty"`

@@ -42,7 +42,8 @@ func (c *ChainFacts) unfit(f Facts) (why, detail reason.Code) {
 		return reason.StoreUnavailable, ""
 	case c.CallersOwn && !f.Copies:
 		return reason.CallersOwn, ""
-	case min(idle, age) < -clockSlack || idle > f.Limits.TTL: // a clock that was set back proves nothing
+	case min(idle, age) < -clockSlack || idle > f.Limits.TTL:
+		// a clock that was set back proves nothing
 		return reason.Idle, ""
 	case age > f.Limits.MaxAge:
 		return reason.TooOld, ""
@@ -83,13 +84,15 @@ func difference(f Facts, c *ChainFacts) (reason.Code, []string) {
 	if c.Fingerprints.Model != f.Fingerprints.Model {
 		return reason.ModelChanged, nil
 	}
-	if code, names := c.Fingerprints.Settings.differ(f.Fingerprints.Settings, reason.SettingsChanged); code != "" {
+	if code, names := c.Fingerprints.Settings.differ(f.Fingerprints.Settings,
+		reason.SettingsChanged); code != "" {
 		return code, names
 	}
 	if c.Fingerprints.Runtime != f.Fingerprints.Runtime {
 		return reason.RuntimeChanged, nil
 	}
-	if code, names := c.Fingerprints.Auth.differ(f.Fingerprints.Auth, reason.AuthChanged); code != "" {
+	if code, names := c.Fingerprints.Auth.differ(f.Fingerprints.Auth,
+		reason.AuthChanged); code != "" {
 		return code, names
 	}
 	switch {

@@ -6,7 +6,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Lack names a fact about a session that takes long to find out. Only a decision to continue the session turns on it.
+// A Lack names a fact about a session that takes long to find out. Only a decision to continue the
+// session turns on it.
 type Lack string
 
 // The facts that can lack.
@@ -18,9 +19,9 @@ const (
 	LacksTree     Lack = "tree"     // ChainFacts.TreeNow: git
 )
 
-// Lacks returns the first fact that a decision turns on and that nobody has asked for, "" for none. With the
-// fact, Decide decides again. The work comes after the checkout: on another machine it is not thrown away but
-// was never there.
+// Lacks returns the first fact that a decision turns on and that nobody has asked for, "" for none.
+// With the fact, Decide decides again. The work comes after the checkout: on another machine it is
+// not thrown away but was never there.
 func (f *Facts) Lacks(d Decision) Lack {
 	if !d.Mode.Continues() || d.Session == 0 {
 		return ""

@@ -22,7 +22,8 @@ func (r Rounds) And(given, tree string) Rounds {
 // enoughRounds is how many rounds without progress a session might have.
 const enoughRounds = 2
 
-// stuck reports whether these rounds and the call were given the same, and the latest round has changed no file.
+// stuck reports whether these rounds and the call were given the same, and the latest round has
+// changed no file.
 func (r Rounds) stuck(given, tree string) bool {
 	return r.Count >= enoughRounds && r.Repeated(given) && tree != "" && r.Tree == tree
 }

@@ -2,7 +2,8 @@ package decide
 
 import "testing"
 
-// Rounds count as long as they are given the same; only from the second one on are their changes known.
+// Rounds count as long as they are given the same; only from the second one on are their changes
+// known.
 func TestRounds(t *testing.T) {
 	var r Rounds
 	for i, step := range []struct {

@@ -17,14 +17,16 @@ import (
 // be decided on by.
 func decisionReasons(t *testing.T) []reason.Code {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../rewrite/reason/reason.go", nil, parser.ParseComments)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../rewrite/reason/reason.go", nil,
+		parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
 	reasons := []reason.Code{reason.NoResume}
 	for _, decl := range file.Decls {
 		block, ok := decl.(*ast.GenDecl)
-		if !ok || !strings.HasPrefix(block.Doc.Text(), "Reasons why a managed call is fresh") && !strings.HasPrefix(block.Doc.Text(), "How a prompt relates") {
+		if !ok || !strings.HasPrefix(block.Doc.Text(), "Reasons why a managed call is fresh") &&
+			!strings.HasPrefix(block.Doc.Text(), "How a prompt relates") {
 			continue
 		}
 		for _, spec := range block.Specs {
@@ -41,12 +43,14 @@ func decisionReasons(t *testing.T) []reason.Code {
 	return reasons
 }
 
-// unreached are the reasons that no call through the shim comes to: a session with an error is given up before
-// errors add up, and a scenario has one user and no store. Decide knows them all the same.
-var unreached = map[reason.Code]bool{reason.ErrorLimit: true, reason.UserChanged: true, reason.CheckoutDiffers: true, reason.StoreUnavailable: true}
+// unreached are the reasons that no call through the shim comes to: a session with an error is
+// given up before errors add up, and a scenario has one user and no store. Decide knows them all
+// the same.
+var unreached = map[reason.Code]bool{reason.ErrorLimit: true, reason.UserChanged: true,
+	reason.CheckoutDiffers: true, reason.StoreUnavailable: true}
 
-// Every reason has its row in the table of decisions, and a call in the scenario that looks for it in
-// explain, status and the log.
+// Every reason has its row in the table of decisions, and a call in the scenario that looks for it
+// in explain, status and the log.
 func TestEveryReasonIsDecidedOn(t *testing.T) {
 	scenario, err := os.ReadFile("../../testdata/script/reasons.txtar")
 	if err != nil {
@@ -100,7 +104,8 @@ func TestSides(t *testing.T) {
 		{rewrite.Observe, reason.CallerSession, "", Unmeasured},
 	} {
 		if got := ClassifyRun(tt.mode, tt.reason, tt.fellBack); got != tt.want {
-			t.Errorf("%s (%s), fallen back for %q: %q, want %q", tt.mode, tt.reason, tt.fellBack, got, tt.want)
+			t.Errorf("%s (%s), fallen back for %q: %q, want %q", tt.mode, tt.reason, tt.fellBack,
+				got, tt.want)
 		}
 	}
 }

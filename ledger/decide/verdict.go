@@ -9,7 +9,8 @@ import (
 // happened, the prompt must repeat the session's prompt, or at least show the whole answer.
 func (f *Facts) verdict(c *ChainFacts) reason.Code {
 	e, relation := &c.Continuity.Evidence, c.Continuity.Relation
-	if relation == reason.Extends && f.Limits.Unnamed == UnnamedExtends && c.Continuity.BeginsAlike {
+	if relation == reason.Extends && f.Limits.Unnamed == UnnamedExtends &&
+		c.Continuity.BeginsAlike {
 		if e.Shown != "" && e.Answer == 0 {
 			return reason.HistoryEdited
 		}

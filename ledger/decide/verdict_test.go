@@ -17,7 +17,8 @@ func TestProof(t *testing.T) {
 		want  []string
 	}{
 		{Evidence{}, nil},
-		{Evidence{Transcript: true, Answer: true}, []string{"the prompt shows the whole conversation, unchanged"}},
+		{Evidence{Transcript: true, Answer: true},
+			[]string{"the prompt shows the whole conversation, unchanged"}},
 		{Evidence{Answer: true}, []string{"the session's own answer stands in the prompt"}},
 		{Evidence{Flow: 12}, []string{"the answer of call 12 stands in the prompt"}},
 		{Evidence{Trace: true}, []string{"a log in the prompt names the session's work"}},
@@ -33,8 +34,8 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// A name leads to a prompt that repeats nothing only if the session's own newest answer is shown, by the
-// same caller, with work that stands.
+// A name leads to a prompt that repeats nothing only if the session's own newest answer is shown,
+// by the same caller, with work that stands.
 func TestQuotesOwn(t *testing.T) {
 	lacks := []func(*ChainFacts){
 		func(*ChainFacts) {},
@@ -45,7 +46,8 @@ func TestQuotesOwn(t *testing.T) {
 	}
 	for i, lack := range lacks {
 		var c ChainFacts
-		c.Continuity.Evidence.Own, c.Evidence = true, Evidence{Answer: true, Work: true, Caller: "loop.sh"}
+		c.Continuity.Evidence.Own, c.Evidence = true,
+			Evidence{Answer: true, Work: true, Caller: "loop.sh"}
 		lack(&c)
 		if got := new(Facts).quotesOwn(&c); got != (i == 0) {
 			t.Errorf("lack %d: %v", i, got)
@@ -53,7 +55,8 @@ func TestQuotesOwn(t *testing.T) {
 	}
 }
 
-// A decision says which settings have changed, and that a named prompt had nothing to do with the session; nothing else does.
+// A decision says which settings have changed, and that a named prompt had nothing to do with the
+// session; nothing else does.
 func TestDetails(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change  func(*Facts)
@@ -63,22 +66,27 @@ func TestDetails(t *testing.T) {
 		"named: unrelated":  {func(f *Facts) { f.Named, f.Chains[0].Continuity.Relation = true, reason.Unrelated }, reason.Unrelated, ""},
 		"named: taken back": {func(f *Facts) { f.Named, f.Chains[0].Continuity.Relation = true, reason.BaseChanged }, "", ""},
 		"settings": {func(f *Facts) {
-			f.Fingerprints.Settings = NewDigests([]NamedDigest{{reason.SettingsChanged, "tools", "1"}})
+			f.Fingerprints.Settings = NewDigests([]NamedDigest{{reason.SettingsChanged,
+				"tools", "1"}})
 		}, "", "tools"},
 		"settings, but busy": {func(f *Facts) {
-			f.Fingerprints.Settings = NewDigests([]NamedDigest{{reason.SettingsChanged, "tools", "1"}})
+			f.Fingerprints.Settings = NewDigests([]NamedDigest{{reason.SettingsChanged,
+				"tools", "1"}})
 			f.Chains[0].Held = true
 		}, "", "tools"},
 		"settings, but asked to be fresh": {func(f *Facts) {
-			f.Fingerprints.Settings = NewDigests([]NamedDigest{{reason.SettingsChanged, "tools", "1"}})
+			f.Fingerprints.Settings = NewDigests([]NamedDigest{{reason.SettingsChanged,
+				"tools", "1"}})
 			f.Fresh = reason.ForcedFresh
 		}, "", ""},
 	} {
 		f := goodFacts()
 		f.Fingerprints.Settings, f.Chains[0].Fingerprints.Settings = "", ""
 		tt.change(&f)
-		if d := Decide(f); d.Detail != tt.detail || strings.Join(d.Changed, " ") != tt.changed || d.Mode != rewrite.Fresh {
-			t.Errorf("%s: %s (%s), detail %q, changed %q", name, d.Mode, d.Reason, d.Detail, d.Changed)
+		if d := Decide(f); d.Detail != tt.detail || strings.Join(d.Changed, " ") != tt.changed ||
+			d.Mode != rewrite.Fresh {
+			t.Errorf("%s: %s (%s), detail %q, changed %q", name, d.Mode, d.Reason, d.Detail,
+				d.Changed)
 		}
 	}
 }

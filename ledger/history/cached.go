@@ -22,16 +22,18 @@ const oneRequest = "coalesce(i.first_prompt = i.input + i.cache_read + i.cache_w
 // the provider's cache: of each call's first request, or of all the requests if the tool reports
 // only sums.
 type CacheRow struct {
-	Tool, Model       string
-	Version           string // "" if not known
-	Idle              Idle
-	Calls             int64
-	Prompt, Read      int64 // tokens sent, and the part that came from the cache
-	Firsts            int64 // calls with a known first request
-	HeldTokens, Whole int64 // of these calls: tokens that their sessions had been sent before, and tokens sent
+	Tool, Model  string
+	Version      string // "" if not known
+	Idle         Idle
+	Calls        int64
+	Prompt, Read int64 // tokens sent, and the part that came from the cache
+	Firsts       int64 // calls with a known first request
+	// of these calls: tokens that their sessions had been sent before, and tokens sent
+	HeldTokens, Whole int64
 	Judged            int64 // calls of sessions that held enough to be cached
-	Missed            int64 // of these, those that read less than three quarters of it from the cache
-	Single            int64 // of the missed ones, those that made a single request
+	// of these, those that read less than three quarters of it from the cache
+	Missed int64
+	Single int64 // of the missed ones, those that made a single request
 }
 
 // CacheRows sums up the selected calls that were resumed and ended well.
@@ -48,7 +50,8 @@ func CacheRows(l *ledger.Ledger, f Filter) ([]CacheRow, error) {
 		WHERE `+continued+` AND outcome = 'ok' AND idle IS NOT NULL AND input IS NOT NULL AND `+where+`
 		GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
 		func(r *CacheRow) []any {
-			return []any{&r.Tool, &r.Model, &r.Version, &r.Idle, &r.Calls, &r.Prompt, &r.Read, &r.Firsts, &r.HeldTokens, &r.Whole,
+			return []any{&r.Tool, &r.Model, &r.Version, &r.Idle, &r.Calls, &r.Prompt, &r.Read,
+				&r.Firsts, &r.HeldTokens, &r.Whole,
 				&r.Judged, &r.Missed, &r.Single}
 		}, append([]any{decide.BriefIdle, decide.HourIdle, Briefly, Within, Longer}, args...)...)
 	return all, ledger.Wrap("sum up cache use", err)

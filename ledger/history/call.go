@@ -15,12 +15,13 @@ func LatestCalls(l *ledger.Ledger, w Query) ([]ledger.Record, error) {
 	return readCalls(l, where+" ORDER BY i.id DESC LIMIT ?", append(args, w.limit())...)
 }
 
-// RunningCalls returns those selected of the latest calls that are running, the latest first. A call without a
-// session counts for an hour: no lease shows whether the process still lives.
+// RunningCalls returns those selected of the latest calls that are running, the latest first. A
+// call without a session counts for an hour: no lease shows whether the process still lives.
 func RunningCalls(l *ledger.Ledger, f Filter, now decide.Millis) (list []ledger.Record, err error) {
 	among, args := f.among("i.")
-	rows, err := readCalls(l, "i.outcome IS NULL AND i.id > (SELECT max(id) FROM calls) - ? AND "+among+" "+
-		"ORDER BY i.id DESC",
+	rows, err := readCalls(l,
+		"i.outcome IS NULL AND i.id > (SELECT max(id) FROM calls) - ? AND "+among+" "+
+			"ORDER BY i.id DESC",
 		slices.Concat([]any{recentCalls}, args)...)
 	for _, i := range rows {
 		held := i.Started > now-hour
@@ -52,7 +53,8 @@ func FindCall(l *ledger.Ledger, id int64) (ledger.Record, error) {
 const recentCalls = 1000
 
 func readCalls(l *ledger.Ledger, where string, args ...any) ([]ledger.Record, error) {
-	list, err := ledger.List(l, "SELECT "+ledger.RecordColumns()+" FROM "+ledger.RecordTables+" WHERE "+where,
+	list, err := ledger.List(l,
+		"SELECT "+ledger.RecordColumns()+" FROM "+ledger.RecordTables+" WHERE "+where,
 		ledger.RecordFields, args...)
 	return list, ledger.Wrap("list calls", err)
 }

@@ -40,7 +40,8 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 	}
 	if f.Directory != "" {
 		below := strings.TrimSuffix(f.Directory, "/")
-		add("($cwd = ? OR $cwd >= ? AND $cwd < ?)", f.Directory, below+"/", below+"0") // 0 follows /
+		// 0 follows /
+		add("($cwd = ? OR $cwd >= ? AND $cwd < ?)", f.Directory, below+"/", below+"0")
 	}
 	if f.Task != "" {
 		add("$chain_id IN (SELECT id FROM chains WHERE task = ?)", f.Task)
@@ -48,7 +49,8 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 	if f.Role != "" {
 		role, args := "role = ?", []any{f.Role}
 		if strings.HasPrefix(f.Role, "#") { // the beginning of a role that nothing names
-			role, args = "(role = ? OR substr(role, 1, ?) = ?)", append(args, utf8.RuneCountInString(f.Role)+1, " "+f.Role)
+			role, args = "(role = ? OR substr(role, 1, ?) = ?)",
+				append(args, utf8.RuneCountInString(f.Role)+1, " "+f.Role)
 		}
 		add("$chain_id IN (SELECT id FROM chains WHERE "+role+")", args...)
 	}
@@ -58,8 +60,8 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 	return strings.Join(all, " AND "), args
 }
 
-// selects returns the whole filter as a condition and its arguments. To select all calls it avoids the index of
-// times: reading the table sequentially is faster.
+// selects returns the whole filter as a condition and its arguments. To select all calls it avoids
+// the index of times: reading the table sequentially is faster.
 func (f Filter) selects(prefix string) (condition string, args []any) {
 	if f.Since == 0 {
 		return f.among(prefix)
@@ -77,18 +79,20 @@ func (f Filter) during(started, prefix string) (condition string, args []any) {
 	return started + " >= ? AND " + condition, append([]any{f.Since}, args...)
 }
 
-// ofCalls returns a condition that holds where some selected call has the value of owner in a column.
-// Where the filter selects all calls, it holds for every owner.
+// ofCalls returns a condition that holds where some selected call has the value of owner in a
+// column. Where the filter selects all calls, it holds for every owner.
 func (f Filter) ofCalls(column, owner string) (condition string, args []any) {
 	if f == (Filter{}) {
 		return "1", nil
 	}
 	among, args := f.among("i.")
-	return fmt.Sprintf("EXISTS (SELECT 1 FROM calls i WHERE i.%s = %s AND %s)", column, owner, among), args
+	return fmt.Sprintf("EXISTS (SELECT 1 FROM calls i WHERE i.%s = %s AND %s)", column,
+		owner, among), args
 }
 
 // Lasting says until when sessions can be resumed. The zero value sets no limit.
-type Lasting struct{ Used, Created decide.Millis } // the earliest times of the last use and its beginning
+// the earliest times of the last use and its beginning
+type Lasting struct{ Used, Created decide.Millis }
 
 // Expired is the state of a session that is too old to be resumed.
 const Expired decide.State = "expired"

@@ -25,17 +25,33 @@ func TestFilter(t *testing.T) {
 		f    Filter
 		want func(ledger.Record) bool
 	}{
-		"all":       {Filter{}, func(ledger.Record) bool { return true }},
-		"period":    {Filter{Since: 90_000}, func(i ledger.Record) bool { return i.Started >= 90_000 }},
-		"chain":     {Filter{Chain: 7}, func(i ledger.Record) bool { return i.Chain == 7 }},
-		"tool":      {Filter{Tool: "codex"}, func(i ledger.Record) bool { return i.Tool == "codex" }},
-		"directory": {Filter{Directory: "/work/1"}, func(i ledger.Record) bool { return i.Cwd == "/work/1" || i.Cwd == "/work/1/below" }},
-		"root":      {Filter{Directory: "/"}, func(ledger.Record) bool { return true }},
-		"task":      {Filter{Task: "task 7"}, func(i ledger.Record) bool { return i.Task == "task 7" }},
-		"role":      {Filter{Role: "role 2"}, func(i ledger.Record) bool { return i.Role == "role 2" }},
-		"reason":    {Filter{Reason: reason.Extends}, func(i ledger.Record) bool { return i.Reason == reason.Extends }},
-		"detail":    {Filter{Reason: "short_prompt"}, func(i ledger.Record) bool { return i.Detail == "short_prompt" }},
-		"refused":   {Filter{Reason: "refused_other"}, func(i ledger.Record) bool { return i.FellBack == "refused_other" }},
+		"all": {Filter{}, func(ledger.Record) bool { return true }},
+		"period": {Filter{Since: 90_000}, func(i ledger.Record) bool {
+			return i.Started >= 90_000
+		}},
+		"chain": {Filter{Chain: 7}, func(i ledger.Record) bool { return i.Chain == 7 }},
+		"tool": {Filter{Tool: "codex"}, func(i ledger.Record) bool {
+			return i.Tool == "codex"
+		}},
+		"directory": {Filter{Directory: "/work/1"}, func(i ledger.Record) bool {
+			return i.Cwd == "/work/1" || i.Cwd == "/work/1/below"
+		}},
+		"root": {Filter{Directory: "/"}, func(ledger.Record) bool { return true }},
+		"task": {Filter{Task: "task 7"}, func(i ledger.Record) bool {
+			return i.Task == "task 7"
+		}},
+		"role": {Filter{Role: "role 2"}, func(i ledger.Record) bool {
+			return i.Role == "role 2"
+		}},
+		"reason": {Filter{Reason: reason.Extends}, func(i ledger.Record) bool {
+			return i.Reason == reason.Extends
+		}},
+		"detail": {Filter{Reason: "short_prompt"}, func(i ledger.Record) bool {
+			return i.Detail == "short_prompt"
+		}},
+		"refused": {Filter{Reason: "refused_other"}, func(i ledger.Record) bool {
+			return i.FellBack == "refused_other"
+		}},
 		"many": {Filter{Tool: "claude", Role: "role 1", Since: 90_000},
 			func(i ledger.Record) bool {
 				return i.Tool == "claude" && i.Role == "role 1" && i.Started >= 90_000

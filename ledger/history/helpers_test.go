@@ -17,7 +17,8 @@ import (
 const minute decide.Millis = 60_000
 
 // base is long enough to tell a job from others.
-var base = "You are the coder of job %d.\n\n" + strings.Repeat("Keep every function small and clear. ", 8)
+var base = "You are the coder of job %d.\n\n" +
+	strings.Repeat("Keep every function small and clear. ", 8)
 
 func newLedger(tb testing.TB) (l *ledger.Ledger, path string) {
 	tb.Helper()
@@ -44,13 +45,17 @@ func execute(tb testing.TB, path, query string, args ...any) {
 }
 
 // play makes a call of a named task that ends well, unless change or end change that.
-func play(t *testing.T, l *ledger.Ledger, now decide.Millis, change func(*ledger.Call), end func(*ledger.Ticket, *ledger.Outcome)) decide.Decision {
+func play(t *testing.T, l *ledger.Ledger, now decide.Millis, change func(*ledger.Call),
+	end func(*ledger.Ticket, *ledger.Outcome)) decide.Decision {
 	t.Helper()
 	c := &ledger.Call{
-		Record: ledger.Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text, Task: "t", Role: "coder", Rule: "r"},
-		Home:   "/home/.claude", Prompt: prompt.New(fmt.Sprintf(base, now), l.Key()), Scope: "r",
-		Request: decide.Request{Now: now, Limits: decide.Limits{TTL: 24 * hour, MaxAge: 24 * hour, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends, Unrelated: true}},
-		Stored:  func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
+		Record: ledger.Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text, Task: "t",
+			Role: "coder", Rule: "r"},
+		Home: "/home/.claude", Prompt: prompt.New(fmt.Sprintf(base, now), l.Key()), Scope: "r",
+		Request: decide.Request{Now: now,
+			Limits: decide.Limits{TTL: 24 * hour, MaxAge: 24 * hour, ErrorLimit: 3,
+				ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends, Unrelated: true}},
+		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
 	if change != nil {
 		change(c)

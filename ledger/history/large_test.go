@@ -36,7 +36,8 @@ func BenchmarkStats(b *testing.B) {
 	for _, by := range Bys {
 		b.Run("by="+string(by), func(b *testing.B) {
 			for b.Loop() {
-				if groups, err := Groups(l, by, Filter{}, 100_000, 0); err != nil || len(groups) == 0 {
+				if groups, err := Groups(l, by, Filter{}, 100_000, 0); err != nil ||
+					len(groups) == 0 {
 					b.Fatal(groups, err)
 				}
 			}

@@ -14,7 +14,8 @@ func TestPassedRows(t *testing.T) {
 	passed := func(cwd string, when decide.Millis) ledger.Passthrough {
 		return ledger.Passthrough{Tool: "claude", Cwd: cwd, Reason: reason.OptedOut, When: when}
 	}
-	if err := l.AddPassthroughs([]ledger.Passthrough{passed("/a", 1), passed("/a", 2), passed("/b", 3), passed("/a", day)}); err != nil {
+	if err := l.AddPassthroughs([]ledger.Passthrough{passed("/a", 1), passed("/a", 2),
+		passed("/b", 3), passed("/a", day)}); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := PassthroughRows(l, Filter{})
@@ -22,7 +23,8 @@ func TestPassedRows(t *testing.T) {
 	if err != nil || !slices.Equal(rows, want) {
 		t.Errorf("%+v, %v; want %+v", rows, err, want)
 	}
-	if rows, err := PassthroughRows(l, Filter{Since: day}); err != nil || len(rows) != 1 || rows[0].Calls != 1 {
+	if rows, err := PassthroughRows(l, Filter{Since: day}); err != nil || len(rows) != 1 ||
+		rows[0].Calls != 1 {
 		t.Errorf("since the second day: %+v, %v", rows, err)
 	}
 }

@@ -58,7 +58,8 @@ func Chains(l *ledger.Ledger, w Query) ([]ChainRow, error) {
 		OR c.tool = ?)
 			AND `+condition+`
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, func(c *ChainRow) []any {
-		return append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed},
+		return append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated,
+			&c.Calls, &c.Resumed},
 			ledger.RecordFields(&c.Last)...)
 	}, args...)
 	if err != nil {
@@ -79,7 +80,8 @@ func sessionRows(l *ledger.Ledger, chain int64, lasting Lasting) ([]SessionRow, 
 		model, first_model, turns, context_used, context_limit, created, last_used, base_bytes,
 		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE chain_id = ?
 		ORDER BY id DESC`, func(s *SessionRow) []any {
-		return []any{&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Answered,
+		return []any{&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version,
+			&s.Model, &s.Answered,
 			&s.Turns,
 			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed, &s.BaseBytes, &s.Parent}
 	}, chain)
@@ -93,15 +95,16 @@ func sessionRows(l *ledger.Ledger, chain int64, lasting Lasting) ([]SessionRow, 
 		if sessions[i].State == decide.Running && !sessions[i].Held {
 			sessions[i].State = decide.Killed // the run was lost
 		}
-		if s := sessions[i]; s.State == decide.Live && !s.Held && (s.LastUsed < lasting.Used || s.Created < lasting.Created) {
+		if s := sessions[i]; s.State == decide.Live && !s.Held &&
+			(s.LastUsed < lasting.Used || s.Created < lasting.Created) {
 			sessions[i].State = Expired
 		}
 	}
 	return sessions, nil
 }
 
-// Bounded returns the time since when there are at most that many calls: since, or when the first of the latest
-// ones began.
+// Bounded returns the time since when there are at most that many calls: since, or when the first
+// of the latest ones began.
 func Bounded(l *ledger.Ledger, since decide.Millis, most int64) (decide.Millis, error) {
 	err := ledger.Each(l, "SELECT started + 1 FROM calls ORDER BY started DESC LIMIT 1 OFFSET ?",
 		func(rows *sql.Rows) error {
@@ -122,9 +125,11 @@ type WholePrompts struct {
 // CountWhole counts the selected calls that were resumed with their whole prompt.
 func CountWhole(l *ledger.Ledger, f Filter) (w WholePrompts, err error) {
 	where, args := f.selects("")
-	err = ledger.Each(l, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes >= ?), 0) "+
+	err = ledger.Each(l, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes "+
+		">= ?), 0) "+
 		"FROM calls WHERE "+continued+
-		" AND sent_bytes >= prompt_bytes AND "+where, func(rows *sql.Rows) error { return rows.Scan(&w.Short, &w.Long) },
+		" AND sent_bytes >= prompt_bytes AND "+where,
+		func(rows *sql.Rows) error { return rows.Scan(&w.Short, &w.Long) },
 		append([]any{prompt.ShortPromptBytes, prompt.ShortPromptBytes}, args...)...)
 	return w, ledger.Wrap("count whole prompts", err)
 }

@@ -50,8 +50,9 @@ const managed = "mode IN ('resume', 'fork', 'fresh')"
 
 // A Group is the calls with the same key, or with OtherKeys.
 type Group struct {
-	Key     string
-	Created int64   // sessions that were created: one by each call that did not continue in the same session
+	Key string
+	// sessions that were created: one by each call that did not continue in the same session
+	Created int64
 	Reused  int64   // sessions that were continued at least once
 	Slices  []Slice // the calls, as Slices sums them up
 	Sums
@@ -60,7 +61,8 @@ type Group struct {
 // Groups sums up the selected managed calls. The group with the most calls comes first, days and
 // weeks are in order. With most > 0, there are only so many; then the group of all other keys is
 // the last.
-func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (groups []Group, err error) {
+func Groups(l *ledger.Ledger, by By, f Filter,
+	longPrompt int64, most int) (groups []Group, err error) {
 	err = l.InOneMoment(func() error {
 		key, args := by.column(), []any(nil)
 		if most > 0 {
@@ -89,8 +91,9 @@ func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (grou
 			g.Add(s.Sums)
 		}
 		where, ofFilter := f.selects("")
-		return ledger.Each(l, "SELECT "+key+", count(DISTINCT resumed_from) FROM calls WHERE "+continued+" "+
-			"AND "+where+" GROUP BY 1",
+		return ledger.Each(l,
+			"SELECT "+key+", count(DISTINCT resumed_from) FROM calls WHERE "+continued+" "+
+				"AND "+where+" GROUP BY 1",
 			func(rows *sql.Rows) error {
 				var key string
 				var reused int64
@@ -116,12 +119,14 @@ func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (grou
 	return groups, nil
 }
 
-// Arms counts, by arm, the chains of the selected calls that were made while a share of the chains was held out.
+// Arms counts, by arm, the chains of the selected calls that were made while a share of the chains
+// was held out.
 func Arms(q ledger.Queryer, f Filter) (chains map[string]int64, err error) {
 	where, args := f.selects("")
 	chains = map[string]int64{}
-	err = ledger.Each(q, "SELECT arm, count(DISTINCT chain_id) FROM calls WHERE arm <> '' AND "+managed+" "+
-		"AND "+where+" GROUP BY 1",
+	err = ledger.Each(q,
+		"SELECT arm, count(DISTINCT chain_id) FROM calls WHERE arm <> '' AND "+managed+" "+
+			"AND "+where+" GROUP BY 1",
 		func(rows *sql.Rows) error {
 			var arm string
 			var n int64

@@ -30,12 +30,12 @@ func ByPID(pid int) Process {
 	return Process{Boot: BootID(), Namespace: namespace(), PID: pid, Start: startTime(pid)}
 }
 
-// Alive reports whether the process still runs, as far as this process can see it. If another process has taken
-// over the PID, or the system was rebooted, it does not.
+// Alive reports whether the process still runs, as far as this process can see it. If another
+// process has taken over the PID, or the system was rebooted, it does not.
 func (p Process) Alive() bool { return !p.Hidden() && p.aliveIn(BootID(), exists, startTime) }
 
-// Hidden reports whether the process belongs to another PID namespace of the current boot, as a container has
-// one: whether it still runs is not known here.
+// Hidden reports whether the process belongs to another PID namespace of the current boot, as a
+// container has one: whether it still runs is not known here.
 func (p Process) Hidden() bool {
 	return p.PID > 0 && p.Boot == BootID() && p.Namespace != "" && p.Namespace != namespace()
 }
@@ -55,8 +55,8 @@ func exists(pid int) bool {
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// BootID identifies the current boot, "" if the system does not report it. There, the PID and whether it exists
-// must suffice.
+// BootID identifies the current boot, "" if the system does not report it. There, the PID and
+// whether it exists must suffice.
 var BootID = sync.OnceValue(func() string {
 	return strings.TrimSpace(systemFile("/proc/sys/kernel/random/boot_id"))
 })
