@@ -228,7 +228,8 @@ func TestPartsOfACallAreSmall(t *testing.T) {
 	const mostFields, mostMethods = 12, 40
 	methods := map[string]int{}
 	err := filepath.WalkDir("../shim", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "/supervise/") {
+		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") ||
+			strings.Contains(name, "/supervise/") {
 			return err
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
@@ -238,7 +239,8 @@ func TestPartsOfACallAreSmall(t *testing.T) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.TypeSpec:
-				if s, ok := n.Type.(*ast.StructType); ok && s.Fields.NumFields() > mostFields && n.Name.Name != "Explanation" {
+				if s, ok := n.Type.(*ast.StructType); ok && s.Fields.NumFields() > mostFields &&
+					n.Name.Name != "Explanation" {
 					t.Errorf("%s: %s has %d fields", name, n.Name.Name, s.Fields.NumFields())
 				}
 			case *ast.FuncDecl:

@@ -86,7 +86,8 @@ func (r *report) try(p pair) error {
 }
 
 // runs is how often a case that differs is made with each version: so each is compared with itself
-// too. With three, a command that codex 0.169.0 and 0.171.0 show in one run of six was a difference.
+// too. With three, a command that codex 0.169.0 and 0.171.0 show in one run of six was a
+// difference.
 const runs = 5
 
 // A trial is the result of one case with the older version and the newer.

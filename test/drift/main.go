@@ -1,6 +1,6 @@
-// Command drift compares two versions of the real CLIs, without and with the shim, and prints one report.
-// Its exit status is 0 if nothing differs that a caller or the shim can rely on, 1 if something
-// does, and 2 if it could not tell.
+// Command drift compares two versions of the real CLIs, without and with the shim, and prints one
+// report. Its exit status is 0 if nothing differs that a caller or the shim can rely on, 1 if
+// something does, and 2 if it could not tell.
 package main
 
 import (

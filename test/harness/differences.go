@@ -137,7 +137,8 @@ var deliberate = []Difference{
 	{"gemini", `^KILL (in the middle|at the end)`,
 		"if gemini is killed, that child process continues; if the shim is killed, the tool " +
 			"ends too", false},
-	{"qwen", `^(TERM|INT|HUP|KILL) in the middle|^Ctrl-C, at a terminal|^TERM at moment|^KILL at the end`, "if a signal ends qwen, the child process that it has restarted itself as continues; with the shim that ends too", false},
+	{"qwen",
+		`^(TERM|INT|HUP|KILL) in the middle|^Ctrl-C, at a terminal|^TERM at moment|^KILL at the end`, "if a signal ends qwen, the child process that it has restarted itself as continues; with the shim that ends too", false},
 	{"qwen", `^(5 MB answer, text|reader leaves)$`, "qwen exits before a pipe has taken all of one",
 		true},
 	{"qwen", `^(401|overflow|nothing), (json|stream), at a terminal$`,

@@ -13,7 +13,8 @@ func TestCommandLines(t *testing.T) {
 	}{
 		{"claude", "-p|--output-format|json|--verbose|hi",
 			request{format: "json-verbose", prompt: "hi"}},
-		{"claude", "-p|--output-format=stream-json|--verbose|--resume|1|--fork-session|--resume-session-at|2|hi",
+		{"claude",
+			"-p|--output-format=stream-json|--verbose|--resume|1|--fork-session|--resume-session-at|2|hi",
 			request{format: "stream-json", prompt: "hi", resume: "1", fork: true, at: "2"}},
 		{"codex", "exec|--json|hi", request{format: "stream-json", prompt: "hi", waits: true}},
 		{"codex", "exec|resume|1|-", request{format: "text", resume: "1"}},

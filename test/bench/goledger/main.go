@@ -124,7 +124,8 @@ func begin(db *sql.DB, directory string, now int64) (r rows, err error) {
 		text string
 		args []any
 	}{
-		{&r.chain, `INSERT INTO chains (tool, cwd, home, task, role, created, updated) VALUES ('claude', ?, '', '', '', ?, ?)`,
+		{&r.chain,
+			`INSERT INTO chains (tool, cwd, home, task, role, created, updated) VALUES ('claude', ?, '', '', '', ?, ?)`,
 			[]any{directory, now, now}},
 		{&r.session, `INSERT INTO sessions (chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
 			VALUES (?, 'claude', 'running', ?, ?, '', '', '', '', ?, 1, 300)`, []any{&r.chain, now, now, make([]byte, 64)}},
