@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"reprise/fleet/store"
+	"reprise/fleet/wire"
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
@@ -73,8 +74,7 @@ type reading struct {
 	until     time.Time         // when the call must have taken the session
 }
 
-// find returns the register of a session of the facts, and the session's number in it; nil for
-// none.
+// find returns the register of a session of the facts, nil for none, and its number there.
 func (r *reading) find(id int64) (*register, int64) {
 	for _, one := range r.registers {
 		count := int64(len(one.Sessions))
@@ -182,8 +182,7 @@ func past(t, now decide.Millis) decide.Millis {
 	return t
 }
 
-// lacks reports whether this machine knows of a later session of the job than the store: one of a
-// call that was made without it.
+// lacks reports whether this machine knows of a later session of the job than the store.
 func (b *Book) lacks(c *ledger.Call, chains []decide.ChainFacts) bool {
 	if len(chains) == 0 || c.Task == "" {
 		return false
@@ -252,7 +251,7 @@ func (b *Book) Take(of *ledger.Reading, d decide.Decision, c *ledger.Call) (*led
 }
 
 // takeOn carries out the decision on a register that was read, and completes the hold. It returns
-// the register and the call's session.
+// both.
 func (b *Book) takeOn(read *reading, h *hold) (r *register, own ledger.Session) {
 	c, d := h.call, h.decision
 	var from int64
@@ -280,8 +279,7 @@ func (b *Book) takeOn(read *reading, h *hold) (r *register, own ledger.Session) 
 	return r, own
 }
 
-// of returns the register with a chain's number in the facts, or else of the call's name; nil for
-// none.
+// of returns the register with a chain's number in the facts, or else of the call's name, or nil.
 func (r *reading) of(c *ledger.Call, chain int64) *register {
 	if chain != 0 {
 		return r.registers[chain-1]
@@ -295,9 +293,8 @@ func (r *reading) of(c *ledger.Call, chain int64) *register {
 }
 
 // Restore implements ledger.Remote.
-func (b *Book) Restore(
-	ctx context.Context, t *ledger.Ticket, paths func(id, file string) []string,
-) error {
+func (b *Book) Restore(ctx context.Context, t *ledger.Ticket,
+	paths func(id, file string) []string) error {
 	h := holdOf(t)
 	if h == nil || h.from.Bundle == "" {
 		return nil
@@ -319,3 +316,53 @@ func (b *Book) Restore(
 		return fmt.Errorf("%w: %w", reason.StoreUnavailable, err)
 	}
 }
+
+// A remote is the book of a store behind the helper.
+type remote struct {
+	*Book
+	client *wire.Client
+}
+
+// Open is the ledger.OpenRemote of a store behind the helper, which it starts.
+func Open(o ledger.RemoteOptions) (ledger.Remote, error) {
+	if o.Key != "" {
+		if err := wire.HideMemory(); err != nil {
+			return nil, fmt.Errorf("hide the store's key: %w", err)
+		}
+	}
+	config := wire.Config{URL: o.URL, Key: o.Key, KeyFile: o.KeyFile, Timeout: o.Timeout,
+		UploadTimeout: o.Upload}
+	client, err := wire.Start(o.Helper, o.Environ, config)
+	if err != nil {
+		return nil, err
+	}
+	return &remote{&Book{
+		Local: o.Local, Registers: client, Bundles: client, Kept: client, Project: o.Project,
+		Host: o.Host, Place: o.Place,
+		HasTree: o.HasTree, Timeout: o.Timeout, Upload: o.Upload,
+	}, client}, nil
+}
+
+// Connect implements ledger.Remote.
+func (r *remote) Connect(ctx context.Context) error {
+	digests, err := r.client.Hello(ctx)
+	if err == nil {
+		r.Digests = prompt.Key(digests)
+	}
+	return err
+}
+
+// Complete implements ledger.Remote.
+func (r *remote) Complete(ctx context.Context, left []byte) error {
+	u, err := DecodeUnfinished(left)
+	if err != nil {
+		return err
+	}
+	return r.complete(ctx, u)
+}
+
+// Stop implements ledger.Remote.
+func (r *remote) Stop() { r.client.Stop() }
+
+// Close implements ledger.Remote.
+func (r *remote) Close() { _ = r.client.Close() } // it fails only if the connection is closed

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,8 +17,7 @@ import (
 	"reprise/ledger/decide"
 )
 
-// An Unfinished is the work that a call leaves in the store once it has ended. It contains no text
-// of prompts or answers.
+// An Unfinished is the work that a call leaves in the store once it has ended. It has no text.
 type Unfinished struct {
 	Register store.Register // as the call has last written it
 	Holder   string
@@ -39,11 +39,9 @@ func (b *Book) Job(c *ledger.Call) string {
 	return hex.EncodeToString(d[:8])
 }
 
-// FinishWithin implements ledger.Remote. A session that the store does not get is not resumed by
-// anybody.
-func (b *Book) FinishWithin(
-	ctx context.Context, t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn,
-) (left []byte, err error) {
+// FinishWithin implements ledger.Remote. Nobody resumes a session that the store lacks.
+func (b *Book) FinishWithin(ctx context.Context, t *ledger.Ticket,
+	o *ledger.Outcome, later ...ledger.Turn) (left []byte, err error) {
 	u, err := b.finishHere(t, o, later...)
 	if u == nil {
 		return nil, err
@@ -83,20 +81,17 @@ func (b *Book) finishHere(t *ledger.Ticket,
 	return u, err
 }
 
-// errUnfinished reports that the time was over before the work was done. Another process can go on
-// with it.
+// errUnfinished reports that the time was over before the work, which others can end.
 var errUnfinished = errors.New("the time is over")
 
-// isOver reports whether the time for a store is over. The helper gives a request up somewhat
-// before.
+// isOver reports whether the time for a store is over. The helper gives up a bit earlier.
 func (b *Book) isOver(ctx context.Context) bool {
 	until, limited := ctx.Deadline()
 	return ctx.Err() != nil || limited && time.Until(until) < b.Upload/10
 }
 
 // complete puts the session of a call that has ended into the store, and gives it back. It fails
-// with errUnfinished if the context ends before. A second complete of work that is done finds
-// nothing to do.
+// with errUnfinished if the context ends before. Done twice, it does nothing.
 func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 	var failed error
 	if len(u.Paths) > 0 && u.Bundle.Name == "" {
@@ -177,4 +172,100 @@ func (u *Unfinished) settleTree() {
 	if u.tree != nil {
 		u.Tree, u.tree = u.tree(), nil
 	}
+}
+
+// A KeptStore is a store with the verbs that calls do not need.
+type KeptStore interface {
+	store.Registers
+	// Registers returns all registers of a kind.
+	Registers(ctx context.Context, kind string) ([]store.Register, error)
+	// Remove removes a register if it still has this version.
+	Remove(ctx context.Context, r store.Register) error
+	// Drop removes bundles.
+	Drop(ctx context.Context, names ...string) error
+}
+
+// Reset implements ledger.Remote. A damaged register has no session: the next call replaces it.
+func (b *Book) Reset(ctx context.Context,
+	c ledger.ChainName, now decide.Millis) (all ledger.StoreChanges, err error) {
+	registers, err := b.find(ctx, c)
+	for i := range registers {
+		var ended int64
+		over, err := edit(ctx, b.Kept, &registers[i], now, func(r *register) error {
+			ended = 0
+			for i := range r.Sessions {
+				if s := &r.Sessions[i]; !s.Reset {
+					s.Reset = true
+					ended++
+				}
+			}
+			return nil
+		})
+		if err == nil && len(over) > 0 {
+			err = b.Kept.Drop(ctx, over...)
+		}
+		if err != nil && !errors.Is(err, errFenced) {
+			return all, err
+		}
+		all.Chains, all.Sessions, all.Bundles = all.Chains+1, all.Sessions+ended,
+			all.Bundles+int64(len(over))
+	}
+	return all, err
+}
+
+// Forget implements ledger.Remote.
+func (b *Book) Forget(ctx context.Context, c ledger.ChainName,
+	now decide.Millis, dry bool) (all ledger.StoreChanges, err error) {
+	registers, err := b.find(ctx, c)
+	for _, at := range registers {
+		var names []string
+		if r, err := decode(at); err == nil { // else it is damaged
+			if slices.ContainsFunc(r.Sessions, func(s session) bool { return s.held(now) }) {
+				return all, ledger.ErrInUse
+			}
+			names = r.bundles()
+			all.Sessions, all.Bundles = all.Sessions+int64(len(r.Sessions)),
+				all.Bundles+int64(len(names))
+		}
+		all.Chains++
+		if dry {
+			continue
+		}
+		err := b.Kept.Remove(ctx, at)
+		if errors.Is(err, store.ErrMoved) {
+			return all, ledger.ErrInUse // a run has changed it meanwhile
+		}
+		if err == nil && len(names) > 0 {
+			err = b.Kept.Drop(ctx, names...)
+		}
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, err
+}
+
+// find returns the registers of the chain: a task's are found by the name, others by their content.
+// Those that a newer reprise has written are left out.
+func (b *Book) find(ctx context.Context, c ledger.ChainName) (found []store.Register, err error) {
+	if c.Task == "" {
+		found, err = b.Kept.Registers(ctx, store.Opening)
+	} else {
+		name := store.Name{Kind: store.Task, Of: taskName(b.Project, c.Cwd, c.Task)}
+		found, _, err = b.Kept.List(ctx, name, maxRoles)
+	}
+	return slices.DeleteFunc(found, func(at store.Register) bool {
+		r, err := decode(at)
+		return errors.Is(err, store.ErrNewer) || err == nil && !r.isOf(c) ||
+			err != nil && c.Task == ""
+	}), err
+}
+
+func (r *register) isOf(c ledger.ChainName) bool {
+	if r.name.Kind == store.Task {
+		return c.Tool == r.Chain.Tool && c.Role == r.Chain.Role
+	}
+	return slices.ContainsFunc(r.Sessions, func(s session) bool {
+		return slices.Contains(c.NativeIDs, s.NativeID)
+	})
 }

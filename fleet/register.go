@@ -19,8 +19,7 @@ import (
 // value, which must say that nothing is known.
 const registerVersion = 1
 
-// A register is a store's record of one chain. The JSON names are the format of stores, and never
-// change.
+// A register is a store's record of one chain. The JSON names are the format of stores.
 type register struct {
 	Version  int          `json:"version"`
 	Chain    ledger.Chain `json:"chain"`
@@ -106,8 +105,7 @@ func (r *register) hold(number int64, holder, host string, now decide.Millis) {
 	}
 }
 
-// own returns the numbers of the session that a run holds and of the session that it was copied
-// from, 0 for none.
+// own returns the numbers of the session that a run holds and of its source, 0 for none.
 func (r *register) own(holder string) (number, source int64) {
 	for n := int64(len(r.Sessions)); n > 0 && holder != ""; n-- {
 		s := &r.Sessions[n-1]
@@ -149,8 +147,7 @@ func (r *register) encode(now decide.Millis) []byte {
 const maxContinued = 32
 
 // trim removes the sessions that can no longer matter: sessions from before the chain began anew,
-// unless they are in use, and, but for the latest, sessions that were continued in copies, or were
-// copies that ended badly.
+// unless they are in use, and, but for the latest, continued sources and copies that ended badly.
 func (r *register) trim(now decide.Millis) {
 	first := r.Chain.Since
 	if first == 0 {

@@ -2,8 +2,7 @@
 //
 // A bundle is a tar of regular files in the order of their paths, compressed by zstd. Invariants:
 // nothing outside the named paths below a directory is read or written, whatever a bundle contains;
-// no file of a session is replaced before all of the bundle is unpacked and compared with its
-// digest.
+// no file of a session is replaced before all of the bundle is unpacked and its digest compared.
 package bundle
 
 import (
@@ -120,8 +119,7 @@ func digestOf(ctx context.Context, root *os.Root, files []file) (string, error) 
 	return inHex(sum), nil
 }
 
-// list returns the selected files in the order of their paths. It fails with store.ErrTooLarge
-// beyond the limits.
+// list returns the selected files in the order of their paths. It can be store.ErrTooLarge.
 func list(root *os.Root, chosen selection, limits Limits) ([]file, error) {
 	found := map[string]file{}
 	var size int64
@@ -178,8 +176,7 @@ func (s selection) names(root *os.Root) ([]string, error) {
 	return names, nil
 }
 
-// walk calls add with every entry at or below a path that is no directory. A path that does not
-// exist has none.
+// walk calls add with every entry at or below a path that is no directory. A missing path has none.
 func walk(root *os.Root, name string, add func(string, fs.DirEntry) error) error {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -212,8 +212,7 @@ func (u *unpacker) mkdir(dir string) error {
 }
 
 // present returns the digest of the files that are there now, and these. It fails with
-// store.ErrChanged if anything but a file is in the way, or files of a digest that must not be
-// replaced.
+// store.ErrChanged if anything but a file is in the way, or files that must not be replaced.
 func (u *unpacker) present(ctx context.Context,
 	replace []string, own string) (digest string, files []file, err error) {
 	for _, name := range u.order {

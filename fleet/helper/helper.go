@@ -116,8 +116,7 @@ func serve(in io.Reader, out io.Writer, engines Engines) error {
 	return err
 }
 
-// open opens the store that a configuration names. The key comes first: without it the store is not
-// asked.
+// open opens the store that a configuration names. Without a key it asks no store.
 func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, *vault.Vault, error) {
 	key, err := readKey(c)
 	if err != nil {

@@ -75,8 +75,7 @@ func (c chain) used() int64 {
 	return last
 }
 
-// eachChain calls use with the register of each chain that can be read, and returns how many
-// cannot.
+// eachChain calls use with the register of each chain that can be read, and counts the others.
 func eachChain(ctx context.Context, v *vault.Vault,
 	use func(store.Register, chain) error) (others int, err error) {
 	for _, kind := range []string{store.Task, store.Opening} {

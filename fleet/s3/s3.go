@@ -2,8 +2,7 @@
 //
 // It repeats no request, and reads nothing but the URL and the sources of credentials that AWS's
 // tools read. Versions are ETags, which most servers derive from the content: a register's values
-// must differ. Invariant: a write fails with an error other than store.ErrUnknown only if it was
-// not made.
+// must differ. Invariant: a write that fails otherwise than with store.ErrUnknown was not made.
 package s3
 
 import (
@@ -92,10 +91,8 @@ func (s *Store) Put(ctx context.Context, name string, content []byte) error {
 	return err
 }
 
-func (s *Store) put(
-	ctx context.Context, what, key string, content []byte, options minio.PutObjectOptions,
-	replaces bool,
-) (string, error) {
+func (s *Store) put(ctx context.Context, what, key string, content []byte,
+	options minio.PutObjectOptions, replaces bool) (string, error) {
 	r, ctx := begin(ctx, true)
 	r.replaces = replaces
 	sum, check := sha256.Sum256(content), md5.Sum(content)

@@ -15,8 +15,8 @@ import (
 // connections. They never retry a write: a late repetition is told from a first try by the version
 // only. A context's end is an error that wraps context.Cause.
 type Store interface {
-	// Read returns the registers and objects that exist, by their names, and most bytes of each at
-	// most.
+	// Read returns the registers and objects that exist, by their names, of each at most most
+	// bytes.
 	Read(ctx context.Context, most int64, names ...string) (map[string]Entry, error)
 	// Swap replaces a register's value if the version is still old and returns the new version.
 	// With old "" the register must not exist. If it has another version Swap fails with ErrMoved;
@@ -24,8 +24,7 @@ type Store interface {
 	Swap(ctx context.Context, key, old string, value []byte) (version string, err error)
 	// List returns the keys of all registers and objects that begin with prefix, in order.
 	List(ctx context.Context, prefix string) ([]string, error)
-	// Put writes an object under a new name. It fails with ErrMoved if there is an entry of that
-	// name, with ErrUnknown as Swap does.
+	// Put writes an object under a new name. It fails as Swap, with ErrMoved if there is one.
 	Put(ctx context.Context, name string, content []byte) error
 	// Delete removes registers and objects. Those that do not exist count as removed.
 	Delete(ctx context.Context, names ...string) error
@@ -33,8 +32,7 @@ type Store interface {
 	Close() error
 }
 
-// ReadOne returns a register or an object of an engine. It fails with ErrAbsent if there is no such
-// entry.
+// ReadOne returns a register or an object of an engine. Without one it is ErrAbsent.
 func ReadOne(ctx context.Context, s Store, most int64, name string) (Entry, error) {
 	entries, err := s.Read(ctx, most, name)
 	if err != nil {
@@ -47,8 +45,7 @@ func ReadOne(ctx context.Context, s Store, most int64, name string) (Entry, erro
 	return entry, nil
 }
 
-// The most that is read of an entry, in bytes. A longer one is cut, and cannot be unsealed: nobody
-// with the key writes it.
+// The most that is read of an entry, in bytes. A longer one is cut, and cannot be unsealed.
 const (
 	MaxRegister = 32 << 20
 	MaxObject   = 1<<31 - 1
@@ -109,16 +106,14 @@ type Entry struct {
 	Version string // of a register
 }
 
-// A Name is the subject of a register, in clear text. The store holds only a keyed digest of Kind
-// and Of.
+// A Name is the subject of a register, in clear text. The store holds a keyed digest of it.
 type Name struct {
 	Kind string // Task or Opening
 	Of   Texts  // texts that are equal where two machines mean the same register
 	ID   string // of one of the registers with this name
 }
 
-// Texts are encoded in JSON as bytes: in JSON strings, all that is not UTF-8 would be replaced, and
-// two directories could have one name.
+// Texts are bytes in JSON: strings would lose all that is not UTF-8, and join two directories.
 type Texts []string
 
 // MarshalJSON implements json.Marshaler.
@@ -162,8 +157,8 @@ type Register struct {
 type Registers interface {
 	// Read returns a register. It fails with ErrAbsent if there is none.
 	Read(ctx context.Context, name Name) (Register, error)
-	// List returns the registers of a name regardless of the ID, at most limit. more reports that
-	// there are others.
+	// List returns the registers of a name regardless of the ID, at most limit. more says if there
+	// are more.
 	List(ctx context.Context, name Name, limit int) (registers []Register, more bool, err error)
 	// Swap replaces a register's value if the version is still old, "" for a register that does not
 	// exist. It reads an answer back that was lost: it fails with ErrUnknown only if that is not
@@ -181,8 +176,7 @@ type Bundle struct {
 type Bundles interface {
 	// Save packs files below root and puts them into the store under a new name. The first path
 	// must exist; a directory counts with everything below it. Paths can begin with
-	// rewrite.CommonFiles. If it fails, it returns no bundle: nothing can go on from a name that
-	// might not be stored.
+	// rewrite.CommonFiles. If it fails, it returns no bundle: it might not be stored.
 	Save(ctx context.Context, root string, paths []string) (Bundle, error)
 	// Load unpacks a bundle below root. It writes nothing if the files there are the bundle's. It
 	// replaces other ones only if replace has their digest, and fails with ErrChanged otherwise.

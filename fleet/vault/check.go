@@ -17,8 +17,7 @@ const formatEntry = "format"
 // layout is the version of names and contents.
 const layout = 2
 
-// renewed is the age at which the format is written anew: a store can remove entries that are not
-// rewritten.
+// renewed is the age at which the format is written anew, before a store removes it as old.
 const renewed = 24 * time.Hour
 
 type format struct {
@@ -70,8 +69,7 @@ func (v *Vault) ready(ctx context.Context) (format, error) {
 	}
 }
 
-// End ends, within a limit, the test of a new store, which no call waits for: without it no call
-// could ever use a store that is far away.
+// End ends, within a limit, the test of a new store, which can be far away: no call waits.
 func (v *Vault) End(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.context), limit)
 	defer cancel()

@@ -24,8 +24,8 @@ const keySize = 32
 // A Key is a store's key.
 type Key [keySize]byte
 
-// ParseKey reads a key from text: 64 hexadecimal digits or 44 characters of base64. No error
-// contains a part of a key.
+// ParseKey reads a key from text: 64 hexadecimal digits or 44 characters of base64. No error has
+// it.
 func ParseKey(text string) (key Key, err error) {
 	text = strings.TrimSpace(text)
 	var b []byte
@@ -49,8 +49,7 @@ func ParseKey(text string) (key Key, err error) {
 	return Key(b), nil
 }
 
-// repeats reports whether a key is a few bytes again and again, as keys are that somebody has made
-// up.
+// repeats reports whether a key is a few bytes again and again, as made-up keys are.
 func repeats(key Key) bool {
 	for piece := 1; piece < 8; piece++ {
 		if bytes.Equal(key[piece:], key[:keySize-piece]) {

@@ -86,9 +86,8 @@ func (v *Vault) Read(ctx context.Context, name store.Name) (store.Register, erro
 }
 
 // List implements store.Registers. Of a register that is damaged it does not know the ID.
-func (v *Vault) List(
-	ctx context.Context, name store.Name, limit int,
-) (registers []store.Register, more bool, err error) {
+func (v *Vault) List(ctx context.Context,
+	name store.Name, limit int) (registers []store.Register, more bool, err error) {
 	more, err = v.eachRegister(ctx, v.keys.entries(name), limit, func(f *found, err error) error {
 		switch {
 		case errors.Is(err, store.ErrBroken):
@@ -118,11 +117,9 @@ func (v *Vault) Registers(ctx context.Context, kind string, each func(store.Regi
 	return err
 }
 
-// eachRegister calls use with the result of openEntry for each register below a prefix, at most so
-// many of them.
-func (v *Vault) eachRegister(
-	ctx context.Context, prefix string, limit int, use func(*found, error) error,
-) (more bool, err error) {
+// eachRegister calls use with the result of openEntry for so many registers below a prefix.
+func (v *Vault) eachRegister(ctx context.Context, prefix string, limit int,
+	use func(*found, error) error) (more bool, err error) {
 	entries, err := v.engine.List(ctx, prefix)
 	if err != nil {
 		return false, err
@@ -215,8 +212,7 @@ func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
 // late is after how long no write can arrive any more that was sent before.
 const late = 24 * time.Hour
 
-// Sweep removes the notes of registers that were removed more than a day ago, and returns how many
-// these are.
+// Sweep removes the notes of registers that were removed more than a day ago, and counts them.
 func (v *Vault) Sweep(ctx context.Context) (removed int, err error) {
 	var over []string
 	until := v.options.Now().Add(-late).Unix()

@@ -17,8 +17,7 @@ import (
 )
 
 // A sealed entry is: version (1 byte), salt (32), then AES-256-GCM's output for length (8), content
-// and zeros. The key and nonce come from the salt, so that none of them repeats however many
-// entries one key seals.
+// and zeros. The key and nonce come from the salt, so that none of them repeats.
 const (
 	sealVersion = 1
 	saltSize    = 32
@@ -44,8 +43,7 @@ func (k *keys) seal(id, name string, content []byte) []byte {
 }
 
 // unseal returns the content of an entry that was sealed for this name in this store. An entry of
-// another version is damaged: that byte is no proof of anything. That a store is of a newer
-// reprise, the format says.
+// another version is damaged: that byte is no proof of anything. The format names a newer reprise.
 func (k *keys) unseal(id, name string, sealed []byte) ([]byte, error) {
 	if len(sealed) < headSize || sealed[0] != sealVersion {
 		return nil, fmt.Errorf("%w: it is no sealed entry", store.ErrBroken)

@@ -74,16 +74,14 @@ func (c *Client) Read(ctx context.Context, name store.Name) (store.Register, err
 }
 
 // List implements store.Registers.
-func (c *Client) List(
-	ctx context.Context, name store.Name, limit int,
-) (registers []store.Register, more bool, err error) {
+func (c *Client) List(ctx context.Context,
+	name store.Name, limit int) (registers []store.Register, more bool, err error) {
 	a, err := c.call(ctx, request{Verb: verbList,
 		Register: store.Register{Name: name}, Limit: limit})
 	return a.Registers, a.Others, err
 }
 
-// Swap implements store.Registers. If the helper does not answer, the error is both ErrUnknown and
-// ErrUnreachable.
+// Swap implements store.Registers. Without an answer the error is ErrUnknown and ErrUnreachable.
 func (c *Client) Swap(ctx context.Context, name store.Name,
 	old string, value []byte) (version string, err error) {
 	a, err := c.call(ctx, request{Verb: verbSwap,
@@ -305,8 +303,7 @@ func Start(path string, environ []string, config Config) (*Client, error) {
 // farewell is how long the helper has to end by itself.
 const farewell = 100 * time.Millisecond
 
-// Stop ends the helper and waits for that: a program that this process becomes would wonder at a
-// child.
+// Stop ends the helper and waits for that: the program that this one becomes has no child.
 func (c *Client) Stop() {
 	_ = c.Close() // fails only if it is closed
 	select {

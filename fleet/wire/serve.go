@@ -15,10 +15,8 @@ import (
 // Serve reads the configuration and requests from in until it ends, and writes the answers to out.
 // It returns once all requests have been carried out. open must return without waiting for the
 // store; the error is the answer to every request.
-func Serve(
-	ctx context.Context, in io.Reader, out io.Writer,
-	open func(context.Context, Config) (Service, error),
-) error {
+func Serve(ctx context.Context, in io.Reader, out io.Writer,
+	open func(context.Context, Config) (Service, error)) error {
 	lines := json.NewDecoder(bufio.NewReader(in))
 	var g greeting
 	if err := lines.Decode(&g); err != nil {

@@ -19,8 +19,7 @@ import (
 // protocol is the version of the messages. A helper serves only clients of its own.
 const protocol = 5
 
-// A Config is the configuration of the helper. It travels through the pipe: others can read a
-// process's arguments.
+// A Config is the configuration of the helper. It goes through the pipe: arguments are public.
 type Config struct {
 	URL           string        // of the store
 	Key           string        // the text of the key, "" if it is in KeyFile
@@ -33,8 +32,8 @@ type Config struct {
 type Service interface {
 	store.Registers
 	store.Bundles
-	// Hello returns, without asking the store, the key for digests of prompts: 32 bytes, the same
-	// on all machines.
+	// Hello returns, without asking the store, the key for digests of prompts: 32 bytes, of the
+	// store.
 	Hello(ctx context.Context) (digests []byte, err error)
 	// Registers calls each with every register of a kind. Of a damaged one only the kind is known.
 	Registers(ctx context.Context, kind string, each func(store.Register) error) error
