@@ -70,7 +70,7 @@ func edit(ctx context.Context, registers store.Registers, at *store.Register, no
 		if !errors.Is(err, store.ErrMoved) || n >= maxEdits {
 			return nil, err
 		}
-		ledger.Pause(time.Since(began), n)
+		ledger.BackOff(time.Since(began), n)
 		read, err := registers.Read(ctx, at.Name)
 		if errors.Is(err, store.ErrAbsent) {
 			return nil, errFenced

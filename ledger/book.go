@@ -72,7 +72,7 @@ func Begin(b Book, c *Call) (decide.Decision, *Ticket, error) {
 		case moved && c.Wait:
 			return d, nil, ErrHeld
 		case moved && n < maxDecisions && of.State != nil:
-			Pause(of.Took, n-1)
+			BackOff(of.Took, n-1)
 			continue
 		case moved && n < maxDecisions && c.Copies:
 			continue
@@ -118,9 +118,9 @@ func Preview(b Book, c *Call) (decide.Decision, []decide.ChainFacts, error) {
 // shortest is the minimum pause before a retry.
 const shortest = 20 * time.Millisecond
 
-// Pause waits before the next try in a book that others have changed: longer each time, and never
+// BackOff waits before the next try in a book that others have changed: longer each time, and never
 // as long as they do. A try takes so long.
-func Pause(try time.Duration, n int) {
+func BackOff(try time.Duration, n int) {
 	time.Sleep(time.Duration(rand.Int64N(int64(max(try, shortest)) << min(n, maxDecisions))))
 }
 

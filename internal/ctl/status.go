@@ -329,7 +329,7 @@ func warningLines(a *app.App, o overview) (lines []string) {
 	for n, w := range oneOfAKind(all) {
 		text := view.Printable(w.Says)
 		if w.Kind == "" || !strings.Contains(text, "shimctl ") { // else it names the command
-			text += ": " + strings.ReplaceAll(w.Command, " ", view.Glue)
+			text += ": " + strings.ReplaceAll(w.Command, " ", view.NoBreakSpace)
 		}
 		own := strings.Split(a.Stdout.Indented(text, 2), "\n")
 		if n == mostWarnings || n > 0 && a.Stdout.Height > 0 &&

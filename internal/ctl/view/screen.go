@@ -277,13 +277,13 @@ func (s Screen) Quoted(text string) string {
 // unitSpace is the space between a number and its unit, where no line ends.
 var unitSpace = regexp.MustCompile(`([0-9]) (%|[kMG]?B\b|[kMG]\b|ms\b|s\b)`)
 
-// Glue is a space that ends no line.
-const Glue = "\u00a0"
+// NoBreakSpace is a space that ends no line.
+const NoBreakSpace = "\u00a0"
 
 // fold breaks a sentence at spaces, so that no line is wider than width unless a word is. A
 // width of 0 is no limit.
 func fold(text string, width int) (lines []string) {
-	words := strings.Split(unitSpace.ReplaceAllString(text, "$1"+Glue+"$2"), " ")
+	words := strings.Split(unitSpace.ReplaceAllString(text, "$1"+NoBreakSpace+"$2"), " ")
 	line := words[0]
 	for _, word := range words[1:] {
 		if width > 0 && runewidth.StringWidth(line)+1+runewidth.StringWidth(word) > width {
@@ -294,6 +294,6 @@ func fold(text string, width int) (lines []string) {
 		}
 	}
 	return Mapped(append(lines, line), func(line string) string {
-		return strings.ReplaceAll(line, Glue, " ")
+		return strings.ReplaceAll(line, NoBreakSpace, " ")
 	})
 }
