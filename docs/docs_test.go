@@ -65,8 +65,8 @@ type group struct {
 	differed string
 }
 
-// alike groups the versions of a tool in which something differed, each group where its first
-// version stands.
+// alike groups the versions of a tool that differed somewhere, each group where the first version
+// stands.
 func alike(rows []tested.Result) (groups []group) {
 	for _, row := range rows {
 		var of []string

@@ -74,7 +74,7 @@ type reading struct {
 	until     time.Time         // when the call must have taken the session
 }
 
-// find returns the register of a session of the facts, nil for none, and its number there.
+// find returns the register of a session of the facts, nil for none, and the number in it.
 func (r *reading) find(id int64) (*register, int64) {
 	for _, one := range r.registers {
 		count := int64(len(one.Sessions))
@@ -250,8 +250,7 @@ func (b *Book) Take(of *ledger.Reading, d decide.Decision, c *ledger.Call) (*led
 	return t, err
 }
 
-// takeOn carries out the decision on a register that was read, and completes the hold. It returns
-// both.
+// takeOn carries out the decision on a register that was read, and completes the hold.
 func (b *Book) takeOn(read *reading, h *hold) (r *register, own ledger.Session) {
 	c, d := h.call, h.decision
 	var from int64
@@ -279,7 +278,7 @@ func (b *Book) takeOn(read *reading, h *hold) (r *register, own ledger.Session) 
 	return r, own
 }
 
-// of returns the register with a chain's number in the facts, or else of the call's name, or nil.
+// of returns the register with a chain's number in the facts, or of the call's name; nil for none.
 func (r *reading) of(c *ledger.Call, chain int64) *register {
 	if chain != 0 {
 		return r.registers[chain-1]

@@ -17,7 +17,8 @@ import (
 	"reprise/ledger/decide"
 )
 
-// An Unfinished is the work that a call leaves in the store once it has ended. It has no text.
+// An Unfinished is the work that a call leaves in the store once it has ended. It contains no text
+// of prompts or answers.
 type Unfinished struct {
 	Register store.Register // as the call has last written it
 	Holder   string
@@ -81,7 +82,7 @@ func (b *Book) finishHere(t *ledger.Ticket,
 	return u, err
 }
 
-// errUnfinished reports that the time was over before the work, which others can end.
+// errUnfinished reports that the time was over first. Another process can do the rest.
 var errUnfinished = errors.New("the time is over")
 
 // isOver reports whether the time for a store is over. The helper gives up a bit earlier.
@@ -91,7 +92,8 @@ func (b *Book) isOver(ctx context.Context) bool {
 }
 
 // complete puts the session of a call that has ended into the store, and gives it back. It fails
-// with errUnfinished if the context ends before. Done twice, it does nothing.
+// with errUnfinished if the context ends before. A second complete of work that is done finds
+// nothing to do.
 func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 	var failed error
 	if len(u.Paths) > 0 && u.Bundle.Name == "" {

@@ -47,14 +47,13 @@ const maxEdits = 32
 // edit changes a register, again if others change it at the same time, and returns the bundles that
 // no session has any more. It fails with errFenced if the register is gone or damaged.
 func edit(ctx context.Context, registers store.Registers, at *store.Register, now decide.Millis,
-	change func(*register) error,
-) (over []string, err error) {
+	change func(*register) error) (over []string, err error) {
 	for n := 0; ; n++ {
 		r, err := decode(*at)
-		if errors.Is(err, store.ErrBroken) {
+		switch {
+		case errors.Is(err, store.ErrBroken):
 			return nil, errFenced
-		}
-		if err != nil {
+		case err != nil:
 			return nil, err
 		}
 		before := r.bundles()

@@ -19,7 +19,8 @@ import (
 // value, which must say that nothing is known.
 const registerVersion = 1
 
-// A register is a store's record of one chain. The JSON names are the format of stores.
+// A register is a store's record of one chain. The JSON names are the format of stores, and never
+// change.
 type register struct {
 	Version  int          `json:"version"`
 	Chain    ledger.Chain `json:"chain"`

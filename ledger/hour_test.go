@@ -8,11 +8,11 @@ import (
 
 // hourCall makes a call that can ask for an hour, in a session of 10 000 tokens with found of them
 // in the cache, and reports whether it asked.
-func hourCall(t *testing.T, l *Ledger, now decide.Millis, task string, found int64, may bool) bool {
+func hourCall(t *testing.T, l *Ledger, now decide.Millis, task string, found int64, can bool) bool {
 	t.Helper()
 	asked := false
 	callWith(t, l, now, task, request{10_000, found}, request{10_000, found}, 10_000,
-		func(c *Call) { c.MayKeepHour = may }, func(t *Ticket) { asked = t.Hour })
+		func(c *Call) { c.MayKeepHour = can }, func(t *Ticket) { asked = t.Hour })
 	return asked
 }
 
@@ -56,7 +56,7 @@ func TestFirstCallAsksForAnHourLikeOthers(t *testing.T) {
 	const start = 100 * hour
 	hourCall(t, l, start, "one", 0, false)
 	if hourCall(t, l, start+10*minute, "one", 0, false) {
-		t.Error("a call asked although it may not")
+		t.Error("a call asked although it can not")
 	}
 	hourCall(t, l, start+20*minute, "one", 0, false)
 	if !hourCall(t, l, start+30*minute, "two", 0, true) {

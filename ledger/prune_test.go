@@ -507,7 +507,7 @@ func TestSuperseded(t *testing.T) {
 	}
 }
 
-// A session with which its caller has gone on by itself is the caller's, also if no call shows that
+// A session that a caller has gone on with by itself is the caller's, also if no call shows that
 // any more.
 func TestSessionFileOfACaller(t *testing.T) {
 	l, _ := newLedger(t)

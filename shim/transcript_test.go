@@ -163,8 +163,8 @@ func chatAnswers(form string) (first, second string) {
 	return first, second
 }
 
-// A conversation goes on in every form in which callers show it, and never if an earlier part of it
-// is another.
+// A conversation goes on in every form that callers show it in, and never if an earlier part is
+// another.
 func TestConversations(t *testing.T) {
 	for form, show := range chatForms {
 		first, second := chatAnswers(form)

@@ -119,7 +119,8 @@ func digestOf(ctx context.Context, root *os.Root, files []file) (string, error) 
 	return inHex(sum), nil
 }
 
-// list returns the selected files in the order of their paths. It can be store.ErrTooLarge.
+// list returns the selected files in the order of their paths. It fails with store.ErrTooLarge
+// beyond the limits.
 func list(root *os.Root, chosen selection, limits Limits) ([]file, error) {
 	found := map[string]file{}
 	var size int64

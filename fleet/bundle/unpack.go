@@ -29,8 +29,7 @@ const maxWindow = 4 << 20
 // otherwise. It fails with store.ErrBroken if the bundle has another digest, or contents that no
 // bundle has. It calls fetch if the files are not the bundle's already.
 func Unpack(ctx context.Context, fetch func() (io.Reader, error), digest string, root *os.Root,
-	paths, replace []string, limits Limits,
-) error {
+	paths, replace []string, limits Limits) error {
 	chosen, err := selectPaths(paths)
 	if err != nil {
 		return err

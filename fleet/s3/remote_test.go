@@ -13,7 +13,7 @@ import (
 	"reprise/test/stores/storetest"
 )
 
-// A remote is a server with stores, of which each is reached by a new connection.
+// A remote is a server with stores; each is reached by a new connection.
 type remote struct{ *servers.Server }
 
 // at returns an empty store, reached by another address.

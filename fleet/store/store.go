@@ -15,8 +15,8 @@ import (
 // connections. They never retry a write: a late repetition is told from a first try by the version
 // only. A context's end is an error that wraps context.Cause.
 type Store interface {
-	// Read returns the registers and objects that exist, by their names, of each at most most
-	// bytes.
+	// Read returns the registers and objects that exist, by their names, and at most most bytes of
+	// each.
 	Read(ctx context.Context, most int64, names ...string) (map[string]Entry, error)
 	// Swap replaces a register's value if the version is still old and returns the new version.
 	// With old "" the register must not exist. If it has another version Swap fails with ErrMoved;
@@ -32,7 +32,7 @@ type Store interface {
 	Close() error
 }
 
-// ReadOne returns a register or an object of an engine. Without one it is ErrAbsent.
+// ReadOne returns a register or an object of an engine. It fails with ErrAbsent if there is none.
 func ReadOne(ctx context.Context, s Store, most int64, name string) (Entry, error) {
 	entries, err := s.Read(ctx, most, name)
 	if err != nil {
@@ -157,8 +157,7 @@ type Register struct {
 type Registers interface {
 	// Read returns a register. It fails with ErrAbsent if there is none.
 	Read(ctx context.Context, name Name) (Register, error)
-	// List returns the registers of a name regardless of the ID, at most limit. more says if there
-	// are more.
+	// List returns the registers of a name, whatever the ID, at most limit, and if there are more.
 	List(ctx context.Context, name Name, limit int) (registers []Register, more bool, err error)
 	// Swap replaces a register's value if the version is still old, "" for a register that does not
 	// exist. It reads an answer back that was lost: it fails with ErrUnknown only if that is not
@@ -176,7 +175,8 @@ type Bundle struct {
 type Bundles interface {
 	// Save packs files below root and puts them into the store under a new name. The first path
 	// must exist; a directory counts with everything below it. Paths can begin with
-	// rewrite.CommonFiles. If it fails, it returns no bundle: it might not be stored.
+	// rewrite.CommonFiles. If it fails, it returns no bundle: nothing can go on from a name that
+	// might not be stored.
 	Save(ctx context.Context, root string, paths []string) (Bundle, error)
 	// Load unpacks a bundle below root. It writes nothing if the files there are the bundle's. It
 	// replaces other ones only if replace has their digest, and fails with ErrChanged otherwise.

@@ -69,7 +69,7 @@ func (v *Vault) ready(ctx context.Context) (format, error) {
 	}
 }
 
-// End ends, within a limit, the test of a new store, which can be far away: no call waits.
+// End ends, within a limit, the test of a new store, which no call waits for: it can be far away.
 func (v *Vault) End(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.context), limit)
 	defer cancel()

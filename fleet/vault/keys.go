@@ -24,8 +24,8 @@ const keySize = 32
 // A Key is a store's key.
 type Key [keySize]byte
 
-// ParseKey reads a key from text: 64 hexadecimal digits or 44 characters of base64. No error has
-// it.
+// ParseKey reads a key from text: 64 hexadecimal digits or 44 characters of base64. No error
+// contains a part of a key.
 func ParseKey(text string) (key Key, err error) {
 	text = strings.TrimSpace(text)
 	var b []byte

@@ -303,7 +303,7 @@ func Start(path string, environ []string, config Config) (*Client, error) {
 // farewell is how long the helper has to end by itself.
 const farewell = 100 * time.Millisecond
 
-// Stop ends the helper and waits for that: the program that this one becomes has no child.
+// Stop ends the helper and waits for that: the program that this one becomes must not find a child.
 func (c *Client) Stop() {
 	_ = c.Close() // fails only if it is closed
 	select {

@@ -32,8 +32,8 @@ type Config struct {
 type Service interface {
 	store.Registers
 	store.Bundles
-	// Hello returns, without asking the store, the key for digests of prompts: 32 bytes, of the
-	// store.
+	// Hello returns, without asking the store, the key for digests of prompts: 32 bytes, the same
+	// on all machines.
 	Hello(ctx context.Context) (digests []byte, err error)
 	// Registers calls each with every register of a kind. Of a damaged one only the kind is known.
 	Registers(ctx context.Context, kind string, each func(store.Register) error) error

@@ -183,17 +183,17 @@ func cacheWarnings(rows []history.CacheRow, hour []history.HourRow) (warnings []
 		if r.Missed < minMissed || 2*r.Missed <= r.Judged || explained(r) {
 			continue
 		}
-		whose := r.Tool
+		build := r.Tool
 		if r.Version != "" {
-			whose += " " + r.Version
+			build += " " + r.Version
 		}
 		if r.Model != "" {
-			whose += ", model " + r.Model
+			build += ", model " + r.Model
 		}
 		warnings = append(warnings, warning{Kind: "cache", Tool: r.Tool, Model: r.Model,
 			Command: "shimctl stats",
 			Says: fmt.Sprintf("%s: %d of %s found little in the provider's cache, idle %s: %s",
-				whose, r.Missed, view.Count(r.Judged, "resumed call"), idleNames[r.Idle],
+				build, r.Missed, view.Count(r.Judged, "resumed call"), idleNames[r.Idle],
 				missCause(r))})
 	}
 	return warnings

@@ -538,7 +538,7 @@ func decisions() []decision {
 		{"named: unrelated, but with the whole answer",
 			named(both(related(reason.Unrelated), quotes(200, true))), rewrite.Resume,
 			reason.Unrelated, 7},
-		{"named: unrelated, with an answer that may be another's",
+		{"named: unrelated, with an answer that can be another's",
 			named(both(related(reason.Unrelated), quotes(200, false))), rewrite.Fresh,
 			reason.BaseChanged, 7},
 		{"named: unrelated, with a short answer",

@@ -11,8 +11,8 @@ import (
 func TestHourRows(t *testing.T) {
 	l, _ := newLedger(t)
 	const start = 100 * hour
-	call := func(now decide.Millis, tool, task string, may bool) {
-		play(t, l, now, func(c *ledger.Call) { c.Tool, c.Task, c.MayKeepHour = tool, task, may },
+	call := func(now decide.Millis, tool, task string, can bool) {
+		play(t, l, now, func(c *ledger.Call) { c.Tool, c.Task, c.MayKeepHour = tool, task, can },
 			func(_ *ledger.Ticket, o *ledger.Outcome) {
 				all := request{10_000, 0}.usage()
 				o.Now, o.Seen.ContextUse.Used, o.Seen.Usage, o.Seen.First = now, 10_000, all, all

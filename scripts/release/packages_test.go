@@ -65,8 +65,8 @@ func testScript(t *testing.T, release string) {
 	m.removed()
 }
 
-// testOneLine installs in one line, from a server, and plays the demo. Of an archive in which a
-// byte is changed nothing is installed.
+// testOneLine installs in one line, from a server, and plays the demo. Nothing is
+// installed of an archive with a changed byte.
 func testOneLine(t *testing.T, release string) {
 	m := newMachine(t, release)
 	served := t.TempDir()

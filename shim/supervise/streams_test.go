@@ -94,8 +94,7 @@ func TestOrderInOneFileAtTheEnd(t *testing.T) {
 	}
 }
 
-// Held output of two streams of one file is shown in the order in which it came, whichever is shown
-// first.
+// Held output of two streams of one file is shown as it came, whichever is shown first.
 func TestHeldInOneFile(t *testing.T) {
 	for _, large := range []bool{false, true} {
 		out, w := outputFile(t), newWriter()

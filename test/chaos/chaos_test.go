@@ -8,8 +8,8 @@
 //   - it ended as the tool did, and its output is the tool's, byte for byte; of a killed call, a
 //     prefix of it;
 //   - a session has seen marks of one job and role only, and everything in the prompt is in the
-//     session or in what it was sent;
-//   - no resume of a session whose last run failed, from before a jump of the clock, of the same
+//     session or in the prompt that it was sent;
+//   - no resume of a session after a failed run, from before a jump of the clock, of the same
 //     prompt, or against REPRISE_FRESH;
 //   - a fresh session gets the caller's prompt unchanged; never two processes in one session, never
 //     a third run;
@@ -37,14 +37,14 @@ import (
 const roundsPerWorld = 10
 
 var (
-	seed   = flag.Uint64("chaos.seed", 1, "what the dice begin with")
+	seed   = flag.Uint64("chaos.seed", 1, "the number that the dice begin with")
 	first  = flag.Int("chaos.epoch", 0, "the first world")
 	length = flag.Duration("chaos.for", 0, "how long worlds are begun; one is played in any case")
 )
 
 func TestMain(m *testing.M) { os.Exit(toolbox.Tests{M: m}.Run()) }
 
-// Of a world in which an invariant is violated, the directory stays.
+// The directory of a world that violates an invariant stays.
 func TestChaos(t *testing.T) {
 	root, err := os.MkdirTemp("", "chaos-")
 	if err != nil {

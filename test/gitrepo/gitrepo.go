@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Env is an environment in which git reads nothing of the user's, and tidies nothing up.
+// Env is an environment that has git read nothing of the user's, and tidy nothing up.
 func Env() []string {
 	return append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false")

@@ -101,9 +101,9 @@ func (b Base) SessionFiles(id, file string) rewrite.SessionFiles {
 
 // filled returns patterns with values in the places that have names.
 func filled(patterns []string, places ...string) []string {
-	all := slices.Clone(patterns)
+	all, values := slices.Clone(patterns), strings.NewReplacer(places...)
 	for i := range all {
-		all[i] = strings.NewReplacer(places...).Replace(all[i])
+		all[i] = values.Replace(all[i])
 	}
 	return all
 }
