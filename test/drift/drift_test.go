@@ -166,6 +166,24 @@ func TestNothingDiffers(t *testing.T) {
 	}
 }
 
+// Lines that one run of the newer version has in another order are chance: vibe 3.0.3 makes two
+// files in either order.
+func TestOrderByChance(t *testing.T) {
+	newer := []string{"b a", "a b"}
+	observe := func(lines string) *seen {
+		return &seen{lines: map[string][]string{"project's files": strings.Fields(lines)}}
+	}
+	r := report{tool: "claude"}
+	r.compare(cases[:1], func(suite.Case) *seen { return observe("a b") },
+		func(suite.Case) *seen {
+			defer func() { newer = newer[1:] }()
+			return observe(newer[0])
+		})
+	if r.outcome() != clean || len(newer) > 0 {
+		t.Errorf("%s, runs left: %d", r, len(newer))
+	}
+}
+
 // A difference that is accepted of a version is listed with its reason, and of another one it
 // counts.
 func TestAccepted(t *testing.T) {
