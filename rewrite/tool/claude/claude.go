@@ -474,7 +474,7 @@ func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.JSONVerbose,
 				rewrite.StreamJSON}, c.Format) ||
 			(p.Has(grammar.StreamOnly) || frames) && c.Format != rewrite.StreamJSON ||
-			p.Sets("--input-format", func(value string) bool {
+			slices.ContainsFunc(p.Values("--input-format"), func(value string) bool {
 				return value != "text" && value != "stream-json"
 			}),
 		OptsOut: slices.ContainsFunc(sessionEnv, set),

@@ -16,7 +16,20 @@ import (
 // Clap stops at the first operand before "--" if stop returns true for it, and returns the index,
 // otherwise len(args).
 func Clap(args []string, at int, table Options, stop func(string) bool) (p Args, end int) {
-	for i := at; i < len(args); i++ {
+	return read(args, at, table, false, stop)
+}
+
+// Commander reads a command line the way the commander library does, which claude uses: as clap,
+// but an option that needs a value takes any next argument, and short options do not cluster. A
+// cluster counts as unknown.
+func Commander(args []string, table Options) Args {
+	p, _ := read(args, 0, table, true, func(string) bool { return false })
+	return p
+}
+
+func read(args []string, at int, table Options, commander bool,
+	stop func(string) bool) (p Args, end int) {
+	for i := at; i < len(args) && p.Unknown == "" && !p.Bad; i++ {
 		switch arg := args[i]; {
 		case arg == "--":
 			for i++; i < len(args); i++ {
@@ -28,75 +41,81 @@ func Clap(args []string, at int, table Options, stop func(string) bool) (p Args,
 			}
 			p.Operands = append(p.Operands, rewrite.Span{i, 1})
 		case strings.HasPrefix(arg, "--"):
-			i += p.clapLong(args, i, table)
+			i += p.long(args, i, table, commander)
 		default:
-			i += p.clapCluster(args, i, table)
-		}
-		if p.Unknown != "" || p.Bad {
-			break
+			i += p.cluster(args, i, table, commander)
 		}
 	}
 	return p, len(args)
 }
 
-// clapLong reads --name, --name=value or --name value and returns how many further arguments it
-// took.
-func (p *Args) clapLong(args []string, i int, table Options) int {
+// LooksLikeOption reports whether a parser takes a word for an option.
+func LooksLikeOption(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
+
+// long reads --name, --name=value or --name value and returns how many further arguments it took.
+func (p *Args) long(args []string, i int, table Options, commander bool) int {
 	name, value, inline := strings.Cut(args[i], "=")
 	o, ok := table.Find(name)
 	switch {
-	case !ok:
+	case !ok, commander && inline && o.Arity == rewrite.NoValue:
 		p.Unknown = args[i]
 	case inline && o.Arity == rewrite.NoValue:
 		p.Bad = true
-	case inline || o.Arity == rewrite.NoValue:
-		p.add(o, i, 1, inline, value)
+	case inline:
+		p.add(o, i, 1, value)
+	case o.Arity == rewrite.NoValue:
+		p.add(o, i, 1)
 	default:
-		return p.clapValues(o, args, i)
+		return p.values(o, args, i, commander)
 	}
 	return 0
 }
 
-// clapCluster reads -abc. The first option that takes a value gets the rest of the cluster, with or
-// without "=", or else the next argument.
-func (p *Args) clapCluster(args []string, i int, table Options) int {
+// cluster reads -abc. The first option that takes a value gets the rest of the cluster, for clap
+// with or without "=", or else the next argument.
+func (p *Args) cluster(args []string, i int, table Options, commander bool) int {
 	for letters := args[i][1:]; letters != ""; letters = letters[1:] {
 		o, ok := table.Find("-" + letters[:1])
 		switch {
-		case !ok:
+		case !ok, commander && o.Arity == rewrite.NoValue && len(args[i]) > 2:
 			p.Unknown = args[i]
 			return 0
 		case o.Arity == rewrite.NoValue:
-			p.add(o, i, 1, false, "")
-		case len(letters) > 1:
-			p.add(o, i, 1, true, strings.TrimPrefix(letters[1:], "="))
+			p.add(o, i, 1)
+		case len(letters) == 1:
+			return p.values(o, args, i, commander)
+		case commander:
+			p.add(o, i, 1, letters[1:])
 			return 0
 		default:
-			return p.clapValues(o, args, i)
+			p.add(o, i, 1, strings.TrimPrefix(letters[1:], "="))
+			return 0
 		}
 	}
 	return 0
 }
 
-// clapValues reads the values after an option that has none attached.
-func (p *Args) clapValues(o rewrite.Option, args []string, i int) int {
-	n := 0
-	for i+1+n < len(args) && !LooksLikeOption(args[i+1+n]) &&
-		(n == 0 || o.Arity == rewrite.ManyValues) {
+// values reads the values after an option that has none attached.
+func (p *Args) values(o rewrite.Option, args []string, i int, commander bool) int {
+	n, most := 0, len(args)-i-1
+	if o.Arity != rewrite.ManyValues {
+		most = min(most, 1)
+	}
+	needed := o.Arity != rewrite.OptionalValue
+	if commander && needed {
+		n = min(most, 1)
+	}
+	for n < most && !LooksLikeOption(args[i+1+n]) {
 		n++
 	}
-	if n == 0 && o.Arity != rewrite.OptionalValue {
+	if n == 0 && needed {
 		p.Bad = true
 		return 0
 	}
-	p.add(o, i, 1+n, n > 0, args[i+1:i+1+n]...)
+	p.add(o, i, 1+n, args[i+1:i+1+n]...)
 	return n
 }
 
-func (p *Args) add(o rewrite.Option, at, n int, hasValue bool, values ...string) {
-	found := ParsedOption{Option: o, Span: rewrite.Span{at, n}}
-	if hasValue {
-		found.Values = values
-	}
-	p.Options = append(p.Options, found)
+func (p *Args) add(o rewrite.Option, at, n int, values ...string) {
+	p.Options = append(p.Options, ParsedOption{o, values, rewrite.Span{at, n}})
 }

@@ -117,13 +117,6 @@ func (p *Args) StartsWith(args, words []string) bool {
 	return len(p.Operands) > 0 && slices.Contains(words, args[p.Operands[0].At])
 }
 
-// Sets reports whether an option is there with a value for which is returns true.
-func (p *Args) Sets(option string, is func(value string) bool) bool {
-	return slices.ContainsFunc(p.Options, func(o ParsedOption) bool {
-		return o.Names[0] == option && is(o.Value())
-	})
-}
-
 // Names reports whether the option is there.
 func (p *Args) Names(option string) bool { return len(p.Spans(option)) > 0 }
 

@@ -148,10 +148,10 @@ func watched(home string, p grammar.Args) []rewrite.Watch {
 }
 
 func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
-	unrecorded := p.Sets("--chat-recording", func(value string) bool { return value == "false" })
+	unrecorded := slices.Contains(p.Values("--chat-recording"), "false")
 	p = p.WithoutOff()
 	s := base.YargsSigns(c, p, in)
-	if p.Sets("--input-format", func(value string) bool { return value != "text" }) {
+	if slices.ContainsFunc(p.Values("--input-format"), func(f string) bool { return f != "text" }) {
 		s.Unmanaged = "--input-format"
 	}
 	s.Bad = s.Bad || p.Has(grammar.StreamOnly) && c.Format != rewrite.StreamJSON
