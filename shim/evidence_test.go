@@ -51,8 +51,10 @@ func TestEvidence(t *testing.T) {
 // In the jobs of these sets runs change files. Under a constant task they can join two jobs of one
 // template.
 func TestWork(t *testing.T) {
-	defer func(d time.Duration) { work.Timeout = d }(work.Timeout)
+	limit := work.Timeout
 	work.Timeout = time.Minute
+	t.Cleanup(func() { work.Timeout = limit })
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	task := map[string]string{"REPRISE_TASK": "job"}
 	for _, tt := range []struct {
 		name, file    string
@@ -76,6 +78,7 @@ func TestWork(t *testing.T) {
 		{"attacks, by commands", "attacks.json", nil, true, 2, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			var sum score
 			for _, one := range readSequences(t, tt.file) {
 				one.Env = tt.env
@@ -88,7 +91,7 @@ func TestWork(t *testing.T) {
 					if slices.ContainsFunc(one.Calls, func(c sequenceCall) bool {
 						return c.Does != "" || c.Before != ""
 					}) {
-						one.dir = gitrepo.New(t)
+						one.dir = gitrepo.Init(t)
 					}
 					sum.add(t, one)
 				})

@@ -40,6 +40,12 @@ func Commit(t testing.TB, dir, message string) string {
 func New(t testing.TB) string {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	return Init(t)
+}
+
+// Init returns a new repository, for a test with a state directory of its own.
+func Init(t testing.TB) string {
+	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git")
 	}
