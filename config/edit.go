@@ -23,9 +23,12 @@ func Set(file, text, home, key string, words []string) (string, error) {
 	if err != nil {
 		return d.mended(path, " "+value+"\n", home, err)
 	}
-	wanted := withValue(d.tree, path, tree(key + " = " + value)[path[0]])
+	wanted := d.values()
+	set, _ := decode(file, key+" = "+value) // it can be decoded, as typed has seen
+	maps.Copy(wanted, set.values())
 	for _, edited := range d.edits(path, value) {
-		if after, err := decode(file, edited); err == nil && reflect.DeepEqual(after.tree, wanted) {
+		if after, err := decode(file, edited); err == nil &&
+			reflect.DeepEqual(after.values(), wanted) {
 			_, err := Parse(file, edited, home)
 			return edited, err
 		}
@@ -142,19 +145,15 @@ func (d document) edits(path []string, value string) (texts []string) {
 		}
 		texts = append(texts, before+line+"\n"+after)
 	}
-	headers := headerLines(lines)
-	table, name := strings.Join(path[:len(path)-1], "."), path[len(path)-1]
-	for n, at := range headers {
-		if header := strings.NewReplacer(" ", "", "\t", "", `"`, "").Replace(lines[at]); table !=
-			"" && strings.HasPrefix(header, "["+table+"]") {
-			insert(sectionEnd(lines, at, append(headers, len(lines))[n+1]), name+" = "+value)
-		}
+	headers := append(headerLines(lines), len(lines))
+	table, name := toml.Key(path[:len(path)-1]), path[len(path)-1]
+	if n := slices.Index(headers, d.line(table)-1); n >= 0 {
+		insert(sectionEnd(lines, headers[n], headers[n+1]), name+" = "+value)
 	}
-	insert(sectionEnd(lines, 0, append(headers, len(lines))[0]), key+" = "+value)
-	if table != "" {
-		insert(len(lines), "\n["+table+"]\n"+name+" = "+value)
+	insert(sectionEnd(lines, 0, headers[0]), key+" = "+value)
+	if len(table) > 0 {
+		insert(len(lines), "\n["+table.String()+"]\n"+name+" = "+value)
 	}
-	insert(0, key+" = "+value)
 	return texts
 }
 
@@ -226,27 +225,13 @@ func sectionEnd(lines []string, first, end int) int {
 	return first
 }
 
-// tree decodes a text that is known to be TOML.
-func tree(text string) map[string]any {
-	d, err := decode("", text)
-	if err != nil {
-		return nil
+// values returns all values but tables, by their keys.
+func (d document) values() map[string]any {
+	values := map[string]any{}
+	for _, key := range tableKeys(d.tree, nil) {
+		if _, isTable := d.value(key).(map[string]any); !isTable {
+			values[key.String()] = d.value(key)
+		}
 	}
-	return d.tree.(map[string]any)
-}
-
-// withValue returns a tree with the values of branch at the first key of path; any other value
-// there stays.
-func withValue(t any, path []string, branch any) map[string]any {
-	table, _ := t.(map[string]any)
-	table = maps.Clone(table)
-	if table == nil {
-		table = map[string]any{}
-	}
-	if below, ok := branch.(map[string]any); ok && len(path) > 1 {
-		table[path[0]] = withValue(table[path[0]], path[1:], below[path[1]])
-	} else {
-		table[path[0]] = branch
-	}
-	return table
+	return values
 }

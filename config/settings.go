@@ -20,9 +20,9 @@ type setting struct {
 
 // value is the kind of value of a key, and the field that stores it.
 type value struct {
-	form form                  // for the schema, which is never stricter than set
-	set  func(value any) error // a *mistake if the value is not allowed
-	show func() string         // the field, as TOML; "" if nothing is set
+	schema object                // never stricter than set
+	set    func(value any) error // a *mistake if the value is not allowed
+	show   func() string         // the field, as TOML; "" if nothing is set
 }
 
 // settings returns all keys outside of rules. Any other key is unknown.
@@ -118,14 +118,14 @@ func as[T any](value any, name, hint string) (T, error) {
 }
 
 func boolean(field *bool) value {
-	return value{form{kind: "boolean"}, func(value any) (err error) {
+	return value{object{"type": "boolean"}, func(value any) (err error) {
 		*field, err = as[bool](value, "true or false", "")
 		return err
 	}, func() string { return strconv.FormatBool(*field) }}
 }
 
 func duration(field *time.Duration, most time.Duration) value {
-	return value{form{kind: "string", pattern: durationPattern}, func(value any) error {
+	return value{object{"type": "string", "pattern": durationPattern}, func(value any) error {
 		text, err := as[string](value, "a duration in quotes", unitHint)
 		if err != nil {
 			return err
@@ -135,7 +135,7 @@ func duration(field *time.Duration, most time.Duration) value {
 			return &mistake{fmt.Sprintf("%q is not a duration", text), unitHint}
 		}
 		if d <= 0 || d > most {
-			return &mistake{fmt.Sprintf("must be more than 0s and at most %s", short(most)), ""}
+			return &mistake{fmt.Sprintf("must be more than 0s and at most %s", written(most)), ""}
 		}
 		*field = d
 		return nil
@@ -144,11 +144,8 @@ func duration(field *time.Duration, most time.Duration) value {
 
 const unitHint = `write a number and its unit (ms, s, m, h, d, w), as in "30m"`
 
-// short formats whole hours without zero minutes and seconds.
-func short(d time.Duration) string { return fmt.Sprintf("%dh", d/time.Hour) }
-
 func oneOf[E ~string](field *E, allowed ...E) value {
-	return value{form{kind: "string", allowed: allowed}, func(value any) error {
+	return value{object{"type": "string", "enum": allowed}, func(value any) error {
 		text, err := as[string](value, alternatives(allowed), "")
 		if err == nil && !slices.Contains(allowed, E(text)) {
 			err = &mistake{fmt.Sprintf("must be %s, not %q", alternatives(allowed), text), ""}
@@ -163,7 +160,7 @@ func either(field *bool, no, yes string) value {
 	words := map[bool]string{false: no, true: yes}
 	word := words[*field]
 	v := oneOf(&word, no, yes)
-	return value{v.form, func(value any) error {
+	return value{v.schema, func(value any) error {
 		err := v.set(value)
 		*field = word == yes
 		return err
@@ -178,11 +175,10 @@ func alternatives[T ~string](allowed []T) string {
 	return strings.Join(quoted, " or ")
 }
 
-func share(field *float64) value { return decimal(field, 1, "0.8 is eighty per cent") }
-
-// decimal takes a number from 0 to most.
-func decimal(field *float64, most float64, hint string) value {
-	return value{form{kind: "number", most: most}, func(value any) error {
+// share takes a number from 0 to 1.
+func share(field *float64) value {
+	schema := object{"type": "number", "minimum": 0, "maximum": 1}
+	return value{schema, func(value any) error {
 		f, ok := value.(float64)
 		if n, whole := value.(int64); whole {
 			f, ok = float64(n), true
@@ -190,17 +186,18 @@ func decimal(field *float64, most float64, hint string) value {
 		if !ok {
 			return &mistake{"must be a number, not " + kind(value), ""}
 		}
-		if !(f >= 0 && f <= most) { // written so that nan is rejected too
-			return &mistake{fmt.Sprintf("must be from 0 to %s, not %v", number(most), value), hint}
+		if !(f >= 0 && f <= 1) { // written so that nan is rejected too
+			return &mistake{fmt.Sprintf("must be from 0 to 1, not %v", value),
+				"0.8 is eighty per cent"}
 		}
 		*field = f
 		return nil
-	}, func() string { return number(*field) }}
+	}, func() string { return strconv.FormatFloat(*field, 'f', -1, 64) }}
 }
 
 // path takes an absolute path or a path that starts with ~/.
 func path(field *string, home string) value {
-	return value{form{kind: "string", pattern: "^(/|~/)"}, func(value any) (err error) {
+	return value{object{"type": "string", "pattern": "^(/|~/)"}, func(value any) (err error) {
 		*field, err = absolute(value, home)
 		return err
 	}, func() string { return quotedIfSet(*field) }}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -71,8 +70,6 @@ func listed(names []string) string {
 	}
 	return "[" + strings.Join(all, ", ") + "]"
 }
-
-func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // written formats a duration without zero minutes and seconds, and 0 as "".
 func written(d time.Duration) string {
