@@ -22,7 +22,7 @@ import (
 // Base is the common part of most tools. A tool overrides the methods that differ.
 type Base struct {
 	About    *rewrite.Descriptor
-	Refusals Refusals // of the stderr
+	Refusals Causes // of the stderr
 	// Help are options: a help text with the first is about the headless mode, and a help text with
 	// the others too is from a version that can resume. Yargs says that yargs prints it.
 	Help  []string

@@ -568,7 +568,7 @@ func (claude) ForkPoint(tail []byte) string {
 
 // refusals lists claude's words on stderr when it refuses a resume. A
 // session held by a background agent is busy, not dead.
-var refusals = base.Refusals{
+var refusals = base.Causes{
 	{"No conversation found with session ID", reason.RefusedUnknown},
 	{"requires a valid session ID", reason.RefusedUnknown},
 	{"is currently running as a background agent", reason.RefusedBusy},
@@ -580,10 +580,10 @@ var refusals = base.Refusals{
 
 // failures are measured with 2.0.76, 2.1.197 and 2.1.329. A newer one has the status beside the
 // text.
-var failures = base.WithStatus("API Error: ",
-	base.Failure{Begins: "API Error: Unable to connect to API (", Why: reason.Unreachable},
-	base.Failure{Begins: "API Error: Connection refused", Why: reason.Unreachable},
-)
+var failures = base.WithStatus("API Error: ", base.Causes{
+	{"API Error: Unable to connect to API (", reason.Unreachable},
+	{"API Error: Connection refused", reason.Unreachable},
+})
 
 func (claude) Refused(stderr string, exit int) reason.Code {
 	if why := refusals.In(stderr); why != "" || exit == 0 {

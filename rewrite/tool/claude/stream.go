@@ -293,7 +293,7 @@ func outside(e *base.ClaudeEvent) reason.Code {
 	if !e.Fails() || !e.Whole {
 		return ""
 	}
-	return cmp.Or(base.FailureByStatus(e.APIStatus), failures.In(e.Result))
+	return cmp.Or(base.FailureByStatus(e.APIStatus), failures.Begins(e.Result))
 }
 
 // ownFigures returns the result line with this call's share of the cumulative figures: since

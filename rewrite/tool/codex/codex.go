@@ -396,7 +396,7 @@ func notice(c *rewrite.CommandLine) string {
 // refusals lists the messages of codex when it refuses a resume
 // (recordings/codex/resume-unknown-text and resume-busy-text). The error codes do not distinguish
 // these cases.
-var refusals = base.Refusals{
+var refusals = base.Causes{
 	{"already has an active writer", reason.RefusedBusy},
 	{"no rollout found", reason.RefusedUnknown},
 	{"missing rollout path", reason.RefusedUnknown},

@@ -581,7 +581,7 @@ func TestCodexRefuses(t *testing.T) {
 		"Codex ran out of room in the model\u2019s context window. Start": reason.RefusedContext,
 		"You\u2019ve hit your usage limit.":                               "",
 	} {
-		if got := turnRefusal(message); got != want {
+		if got := turnRefusals.In(message); got != want {
 			t.Errorf("%q: %q, want %q", message, got, want)
 		}
 	}

@@ -215,37 +215,25 @@ func (s *stream) learnItem(e *event) {
 // fail records that the turn failed, and why if that concerns the session.
 func (s *stream) fail(message string) {
 	s.State.Final, s.State.Failed = true, true
-	if why := turnRefusal(message); why != "" {
-		s.State.Refusal = why
-	}
-	s.State.Outside = cmp.Or(s.State.Outside, failures.In(message))
+	s.State.Refusal = cmp.Or(turnRefusals.In(message), s.State.Refusal)
+	s.State.Outside = cmp.Or(s.State.Outside, failures.Begins(message))
 }
 
-// broken lists the model API's messages about a history that it rejects after a change of
-// account or an interrupted call.
-var broken = []string{
-	"encrypted content", "encrypted_content", "No tool output found for function call",
+// turnRefusals are a full context, and the model API's messages about a history that it rejects
+// after a change of account or an interrupted call.
+var turnRefusals = base.Causes{
+	{"ran out of room in the model's context window", reason.RefusedContext},
+	{"ran out of room in the model\u2019s context window", reason.RefusedContext},
+	{"encrypted content", reason.RefusedBroken},
+	{"encrypted_content", reason.RefusedBroken},
+	{"No tool output found for function call", reason.RefusedBroken},
 }
 
 // failures are how codex begins a message about a request that failed, after its own retries
 // (recordings/codex/http*).
-var failures = append(base.WithStatus("unexpected status ",
-	base.WithStatus("exceeded retry limit, last status: ")...),
-	base.Failure{Begins: "We\u2019re currently experiencing high demand",
-		Why: reason.ServiceFailed})
-
-func turnRefusal(message string) reason.Code {
-	message = strings.ReplaceAll(message, "\u2019", "'")
-	if strings.Contains(message, "ran out of room in the model's context window") {
-		return reason.RefusedContext
-	}
-	for _, text := range broken {
-		if strings.Contains(message, text) {
-			return reason.RefusedBroken
-		}
-	}
-	return ""
-}
+var failures = base.WithStatus("unexpected status ",
+	base.WithStatus("exceeded retry limit, last status: "), base.Causes{
+		{"We\u2019re currently experiencing high demand", reason.ServiceFailed}})
 
 // ownFigures returns turn.completed with this call's share of the usage, which is cumulative over
 // the thread (recordings/codex/chain-2). It restarts only after a turn that overflowed, and such a

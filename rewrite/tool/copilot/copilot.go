@@ -329,7 +329,7 @@ func (copilot) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 
 // refusals lists copilot's messages if it does not continue a session: on stderr if it cannot
 // load it, in an API error if the history is too long or broken.
-var refusals = base.Refusals{
+var refusals = base.Causes{
 	{"Error: No session, task, or name matched '", reason.RefusedUnknown},
 	{"was found but could not be loaded.", reason.RefusedBroken},
 	{"error: unexpected argument '--resume", reason.RefusedNoResume},

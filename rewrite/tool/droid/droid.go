@@ -220,11 +220,10 @@ func (droid) Refused(stderr string, exit int) reason.Code {
 	return ""
 }
 
-var failures = base.WithStatus("", base.Failure{Begins: "Connection error.",
-	Why: reason.Unreachable})
+var failures = base.WithStatus("", base.Causes{{"Connection error.", reason.Unreachable}})
 
 // refusals are errors of the model's API.
-var refusals = base.Refusals{
+var refusals = base.Causes{
 	{"prompt is too long", reason.RefusedContext},
 	{"maximum context length", reason.RefusedContext},
 	{"`tool_use` ids were found without", reason.RefusedBroken},

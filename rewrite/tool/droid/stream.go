@@ -232,7 +232,7 @@ func (s *stream) learn(e *event) {
 	case "error":
 		if !e.endsBadly() {
 			s.State.Refusal = cmp.Or(refusals.In(text(e.Message)), s.State.Refusal)
-			s.State.Outside = failures.In(text(e.Message))
+			s.State.Outside = failures.Begins(text(e.Message))
 			return
 		}
 		s.finish(true, "")

@@ -270,7 +270,7 @@ func (m message) isContent() bool { return !m.isContext() }
 
 // refusals lists the messages of gemini when it does not continue a session: on stderr if it does
 // not know the session, in an API error if the history is too long or broken.
-var refusals = base.Refusals{
+var refusals = base.Causes{
 	{"Error resuming session: Invalid session identifier", reason.RefusedUnknown},
 	{"Error resuming session: No previous sessions found", reason.RefusedUnknown},
 	{"Unknown argument: resume", reason.RefusedNoResume},

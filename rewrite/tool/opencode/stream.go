@@ -209,20 +209,20 @@ func (s *stream) learnLog(fields string) {
 		s.State.Model = logField(fields, "modelID")
 	case strings.HasPrefix(fields, `message="stream error"`):
 		_, failure, _ := strings.Cut(fields, "AI_APICallError: ")
-		if s.State.Outside = failures.In(failure); strings.HasPrefix(failure, "Bad Request") {
+		if s.State.Outside = failures.Begins(failure); strings.HasPrefix(failure, "Bad Request") {
 			s.State.Refusal = reason.RefusedBroken
 		}
 	}
 }
 
 // failures are the names of HTTP's statuses that opencode's log has for a failed request.
-var failures = base.Failures{
-	{Begins: "Unauthorized", Why: reason.LoginRefused},
-	{Begins: "Too Many Requests", Why: reason.RateLimited},
-	{Begins: "Internal Server Error", Why: reason.ServiceFailed},
-	{Begins: "Bad Gateway", Why: reason.ServiceFailed},
-	{Begins: "Service Unavailable", Why: reason.ServiceFailed},
-	{Begins: "Gateway Timeout", Why: reason.ServiceFailed},
+var failures = base.Causes{
+	{"Unauthorized", reason.LoginRefused},
+	{"Too Many Requests", reason.RateLimited},
+	{"Internal Server Error", reason.ServiceFailed},
+	{"Bad Gateway", reason.ServiceFailed},
+	{"Service Unavailable", reason.ServiceFailed},
+	{"Gateway Timeout", reason.ServiceFailed},
 }
 
 type sessionRow struct {

@@ -226,7 +226,7 @@ func (qwen) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 
 // refusals lists the messages of qwen when it does not continue a session: on stderr if it does not
 // know the session, in an API error if the history is too long or broken.
-var refusals = base.Refusals{
+var refusals = base.Causes{
 	{"No saved session found with ID", reason.RefusedUnknown},
 	{"Unknown argument: resume", reason.RefusedNoResume},
 	{"maximum context length", reason.RefusedContext},
@@ -235,4 +235,4 @@ var refusals = base.Refusals{
 
 // failures begin an error of the API.
 var failures = base.WithStatus("[API Error: ",
-	base.Failure{Begins: "[API Error: Connection error.", Why: reason.Unreachable})
+	base.Causes{{"[API Error: Connection error.", reason.Unreachable}})

@@ -187,7 +187,7 @@ func (c *chatFile) learnRequest(r *record) {
 	c.State.Outside = ""
 	if e.Name == "qwen-code.api_error" && r.Fork == nil {
 		c.State.Outside = cmp.Or(base.FailureByStatus(e.Status),
-			failures.In("[API Error: "+e.Error))
+			failures.Begins("[API Error: "+e.Error))
 	}
 	if e.Name != "qwen-code.api_response" {
 		return

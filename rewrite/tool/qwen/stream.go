@@ -147,7 +147,7 @@ func (s *stream) learnResult(e *event) {
 	s.State.Answer = e.Result
 	if e.Fails() {
 		s.State.Refusal = refusals.In(string(e.Error.Message))
-		s.State.Outside = failures.In(string(e.Error.Message))
+		s.State.Outside = failures.Begins(string(e.Error.Message))
 	}
 }
 

@@ -303,7 +303,7 @@ func status(message string) int {
 
 // refusal returns why an export shows a session unfit to continue, or "".
 func (s *stream) refusal(e *run) reason.Code {
-	why := refusals.Find(e.Error.Message, strings.HasPrefix)
+	why := refusals.Begins(e.Error.Message)
 	switch {
 	case e.Outcome == "finished":
 		return ""

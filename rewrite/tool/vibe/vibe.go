@@ -251,7 +251,7 @@ func resume(p *rewrite.Plan, c rewrite.CommandLine) {
 }
 
 // refusals lists how vibe's messages begin when it refuses a resume.
-var refusals = base.Refusals{
+var refusals = base.Causes{
 	{"Session not found: ", reason.RefusedUnknown},
 	{"Session is already open: ", reason.RefusedBusy},
 	{"Session logging is disabled.", reason.RefusedUnknown},
@@ -267,7 +267,7 @@ func (vibe) Refused(stderr string, exit int) reason.Code {
 	}
 	for line := range strings.Lines(stderr) {
 		if text, ok := strings.CutPrefix(line, "Error: "); ok {
-			if why := refusals.Find(text, strings.HasPrefix); why != "" {
+			if why := refusals.Begins(text); why != "" {
 				return why
 			}
 		}
