@@ -11,18 +11,15 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A SessionPlace is the place of the sessions of a working directory: Dir, or else somewhere below
-// Root. If Root is "", it is somewhere below Dir.
-type SessionPlace struct{ Dir, Root string }
-
-// NewSessionPlace finds the directory of the first of dirs. claude cuts and hashes a long name.
-func NewSessionPlace(home string, dirs []string) SessionPlace {
+// InProject returns where to follow a session's file, which the caller names: in a directory within
+// the one of the first of dirs, or else somewhere below all. claude cuts and hashes a long name.
+func InProject(home string, dirs []string, within string) rewrite.Follow {
 	const longest = 200 // bytes
 	root := home + "/projects"
 	if len(dirs) == 0 || len(dirs[0]) > longest {
-		return SessionPlace{Dir: root}
+		return rewrite.Follow{Dir: root, Lines: true}
 	}
-	return SessionPlace{root + "/" + Dashed(dirs[0]), root}
+	return rewrite.Follow{Dir: root + "/" + Dashed(dirs[0]) + within, Root: root, Lines: true}
 }
 
 // Dashed returns a path with everything but letters and digits replaced, as JavaScript does: a

@@ -156,13 +156,13 @@ func hour(version string) string {
 }
 
 type details struct {
-	project      base.SessionPlace
-	cacheChosen  bool   // the caller has said how long the provider keeps a prompt
-	version      string // the binary's, "" if not known
-	namesDefault bool   // a resume must name the default model
-	maxTurns     string // the caller's limit
-	cannotWrite  int    // the exit code if the answer cannot be written
-	sources      string // the settings that the caller wants to be read, "*" for all
+	file         rewrite.Follow // the session's, without the name
+	cacheChosen  bool           // the caller has said how long the provider keeps a prompt
+	version      string         // the binary's, "" if not known
+	namesDefault bool           // a resume must name the default model
+	maxTurns     string         // the caller's limit
+	cannotWrite  int            // the exit code if the answer cannot be written
+	sources      string         // the settings that the caller wants to be read, "*" for all
 }
 
 func (c claude) Parse(in rewrite.Input) rewrite.CommandLine {
@@ -437,7 +437,7 @@ func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 		rewrite.StartHooks.In([]byte(texts)), reason.HookSetting)
 	hooks(&c, s)
 	c.Settings = slices.Concat(c.Settings, servers(state, s.Dirs), account(state, credentials))
-	own.project = base.NewSessionPlace(c.Home, s.Dirs)
+	own.file = base.InProject(c.Home, s.Dirs, "")
 	// Up to 1.0.111 a resume continued under another ID; 1.0.124 keeps it.
 	c.NoResume = s.Version != "" && !base.AtLeast(s.Version, 1, 0, 124)
 	// --session-id beside --fork-session came with 2.0.73.
@@ -525,8 +525,8 @@ func (claude) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 			plan.NewID = t.NewID
 			added = append(added, "--session-id", plan.NewID)
 		}
-		plan.Follow = []rewrite.Follow{{Dir: own.project.Dir, Name: plan.ID() + ".jsonl",
-			Root: own.project.Root, Lines: true}}
+		own.file.Name = plan.ID() + ".jsonl"
+		plan.Follow = []rewrite.Follow{own.file}
 	}
 	if c.Hour && c.HourCache != "" {
 		plan.Env = append(plan.Env, c.HourCache)

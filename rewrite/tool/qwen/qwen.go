@@ -93,8 +93,8 @@ var options = grammar.Options{
 	{grammar.Admin, rewrite.OneValue, `--prompt-interactive|-i`},
 }
 
-// details are the facts that only qwen needs: where their sessions are.
-type details struct{ chats base.SessionPlace }
+// details are the facts that only qwen needs: the session's file, without the name.
+type details struct{ chat rewrite.Follow }
 
 func (q qwen) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := q.NewCall(in)
@@ -172,11 +172,7 @@ func (qwen) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Com
 		}
 	}
 	c.ReadHooks(descriptor.Hooks, s, nil)
-	chats := base.NewSessionPlace(c.Home, s.Dirs)
-	if chats.Root != "" {
-		chats.Dir += "/chats"
-	}
-	c.Own = details{chats}
+	c.Own = details{base.InProject(c.Home, s.Dirs, "/chats")}
 	c.Copies = s.Version != "" && base.AtLeast(s.Version, 0, 23, 4)
 	if s.Version != "" && !c.Copies && c.Mode == rewrite.Fresh {
 		// with stream-json 0.15.10 ends well where the API has refused
@@ -219,7 +215,11 @@ func (qwen) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	}
 	plan := base.PlanYargs(&c, t, resume...)
 	if c.Format == rewrite.Text {
-		plan.Follow = []rewrite.Follow{followQwen(base.Own[details](c).chats, plan)}
+		chat := base.Own[details](c).chat
+		if chat.Name = plan.ID() + ".jsonl"; plan.ID() == "" { // any of the directory
+			chat.Name, chat.Root = "????????-????-????-????-????????????.jsonl", ""
+		}
+		plan.Follow = []rewrite.Follow{chat}
 	}
 	return plan
 }

@@ -62,16 +62,6 @@ type record struct {
 	} `json:"forkedFrom"`
 }
 
-// followQwen names the file of a session, or for a copy all files.
-func followQwen(in base.SessionPlace, p rewrite.Plan) rewrite.Follow {
-	name := p.ID()
-	if name == "" {
-		return rewrite.Follow{Dir: in.Dir, Name: "????????-????-????-????-????????????.jsonl",
-			Lines: true}
-	}
-	return rewrite.Follow{Dir: in.Dir, Name: name + ".jsonl", Root: in.Root, Lines: true}
-}
-
 func (s *text) Line(piece []byte) []byte {
 	s.Keep(piece)
 	return piece
