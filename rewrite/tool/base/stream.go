@@ -19,6 +19,7 @@ type Stream struct {
 	Previous rewrite.Totals // the session's before the run
 	State    rewrite.StreamState
 	Stderr   string // to be shown there
+	Text     Text   // the caller's view, for streams that show text as it comes
 
 	Max   int  // the result of MaxLine
 	AtEnd bool // the result of PrintsAtEnd
@@ -75,7 +76,15 @@ func (s *Stream) ErrAsIs([]byte) bool { return true }
 
 func (s *Stream) File(string, []byte) {}
 
-func (s *Stream) End() []byte { return nil }
+// End takes the text that a stream has kept for the answer: the caller has just that. A run with an
+// output too long to keep cannot be resumed.
+func (s *Stream) End() []byte {
+	if s.Call.Format == rewrite.Text {
+		s.State.Answer = strings.TrimSuffix(s.Text.String(), "\n")
+		s.State.Failed = s.State.Failed || s.Text.TooLong
+	}
+	return nil
+}
 
 func (s *Stream) MaxLine() int { return s.Max }
 
@@ -92,27 +101,19 @@ func (s *Stream) AddUsage(u rewrite.Usage) {
 	s.State.Usage = s.State.Usage.Plus(u)
 }
 
-// A PlainText is the common part of streams of text that is shown as it comes, where the tool's own
-// session file shows the kind of run. A run with an output too long to keep cannot be resumed.
-type PlainText struct {
-	Stream
-	Text    []byte
+// A Text is output that is kept for the answer. None of it is kept if it is too long.
+type Text struct {
+	strings.Builder
 	TooLong bool
 }
 
-// Keep keeps a piece of the caller's view.
-func (s *PlainText) Keep(piece []byte) {
-	s.Text = append(s.Text, piece...)
-	if s.TooLong = s.TooLong || len(s.Text) > rewrite.LongestLine; s.TooLong {
-		s.Text = s.Text[:0]
+// Keep adds a piece.
+func (t *Text) Keep(piece []byte) {
+	if t.TooLong = t.TooLong || t.Len()+len(piece) > rewrite.LongestLine; t.TooLong {
+		t.Reset()
+		return
 	}
-}
-
-// End implements Stream. It takes the printed text for the answer: the caller has just that.
-func (s *PlainText) End() []byte {
-	s.State.Answer = strings.TrimSuffix(string(s.Text), "\n")
-	s.State.Failed = s.State.Failed || s.TooLong
-	return nil
+	t.Write(piece)
 }
 
 // A ClaudeEvent holds the fields that are read of all types of claude's events. qwen has the same.

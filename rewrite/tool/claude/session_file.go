@@ -109,8 +109,8 @@ func (s *stream) settle() {
 				outside(&event)
 		}
 	default:
-		if s.TooLong || s.shows(text) {
-			seen.Final, seen.Failed, seen.Answer = true, s.TooLong || s.State.Malformed, text
+		if s.Text.TooLong || s.shows(text) {
+			seen.Final, seen.Failed, seen.Answer = true, s.Text.TooLong || s.State.Malformed, text
 		}
 	}
 }
@@ -136,11 +136,8 @@ func (e *fileEntry) parts() (text, structured string, usesTool bool) {
 // text claude prints at least a newline.
 func (s *stream) shows(text string) bool {
 	text = strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n")
-	shown := s.Text
-	if bytes.Contains(shown, []byte("\r\n")) {
-		shown = bytes.ReplaceAll(shown, []byte("\r\n"), []byte("\n"))
-	}
-	return len(shown) >= max(1, len(text)) && bytes.Contains(shown, []byte(text))
+	shown := strings.ReplaceAll(s.Text.String(), "\r\n", "\n")
+	return len(shown) >= max(1, len(text)) && strings.Contains(shown, text)
 }
 
 // addUsage records the messages' usage. It counts if claude does not report totals.

@@ -18,12 +18,12 @@ import (
 // json also the session's file (claude_file.go). It changes only the figures of a resumed call,
 // which claude counts over the whole session, and the names of start hooks.
 type stream struct {
-	base.PlainText // of text alone
-	results        int
-	answered       bool            // a result says that the model has written something
-	running        bool            // the first result has figures of the whole session
-	left           map[string]bool // calls of tools that run in the background
-	told           rewrite.Usage   // of the run's main conversation, by the result
+	base.Stream
+	results  int
+	answered bool            // a result says that the model has written something
+	running  bool            // the first result has figures of the whole session
+	left     map[string]bool // calls of tools that run in the background
+	told     rewrite.Usage   // of the run's main conversation, by the result
 
 	held []byte // json of a resumed call: the result and all after it
 	file
@@ -31,8 +31,7 @@ type stream struct {
 
 func (claude) Stream(c rewrite.CommandLine, p rewrite.Plan,
 	previous rewrite.Totals) rewrite.Stream {
-	s := &stream{left: map[string]bool{},
-		PlainText: base.PlainText{Stream: base.NewStream(c, p, previous)}}
+	s := &stream{left: map[string]bool{}, Stream: base.NewStream(c, p, previous)}
 	s.AtEnd = c.Format != rewrite.StreamJSON
 	s.Holds = s.AtEnd && c.Format != rewrite.Text
 	return s
@@ -53,7 +52,7 @@ func (s *stream) Line(line []byte) []byte {
 		}
 		return s.hookLine(line)
 	case s.Call.Format == rewrite.Text:
-		s.Keep(line)
+		s.Text.Keep(line)
 		s.settle()
 		return line
 	}

@@ -23,16 +23,14 @@ type stream struct {
 
 	notice string // to be shown on stderr; "" once shown
 
-	progress     progress
-	echo         string          // the part of the prompt that the transcript has yet to show
-	inFail       bool            // within the lines of an error
-	finalMessage strings.Builder // the final message on stdout, with the newline that codex adds
-	tooLong      bool            // said was too long to keep
-	pending      []byte          // held back from stderr until the replacement is known
-	total        bool            // the transcript has ended
-	exact        bool            // the totals are from the rollout
-	figures      []byte          // a line of figures that waits for the rollout
-	behind       []byte          // lines of the transcript behind it
+	progress progress
+	echo     string // the part of the prompt that the transcript has yet to show
+	inFail   bool   // within the lines of an error
+	pending  []byte // held back from stderr until the replacement is known
+	total    bool   // the transcript has ended
+	exact    bool   // the totals are from the rollout
+	figures  []byte // a line of figures that waits for the rollout
+	behind   []byte // lines of the transcript behind it
 
 	held    []rolloutLine // lines that came before the ID was known
 	heldLen int
@@ -157,21 +155,17 @@ func (s *stream) Line(line []byte) []byte {
 // learnMessage collects stdout of a text call, which is the final message and nothing else. It can
 // be read before the header, although codex wrote that first, to stderr.
 func (s *stream) learnMessage(text []byte) {
-	if !s.tooLong && s.finalMessage.Len()+len(text) > rewrite.LongestLine {
-		s.tooLong, s.finalMessage = true, strings.Builder{}
-	}
-	if !s.tooLong {
-		s.finalMessage.Write(text)
-	}
-	s.State.Answer = strings.TrimSuffix(s.finalMessage.String(), "\n")
+	s.Text.Keep(text)
+	s.State.Answer = strings.TrimSuffix(s.Text.String(), "\n")
 	s.believe()
 }
 
 // believe counts the final message once the header has named the session. A run with a message
 // too long to keep cannot be resumed, as with such events in other formats.
 func (s *stream) believe() {
-	if (s.finalMessage.Len() > 0 || s.tooLong) && s.State.ID != "" {
-		s.State.Content, s.State.Final, s.State.Failed = !s.State.WrongID, true, s.tooLong
+	if (s.Text.Len() > 0 || s.Text.TooLong) && s.State.ID != "" {
+		s.State.Content, s.State.Final, s.State.Failed = !s.State.WrongID, true,
+			s.Text.TooLong
 	}
 }
 

@@ -21,16 +21,13 @@ type stream struct {
 	base.Stream
 	previous totals // nil if not known
 
-	output strings.Builder // text: stdout so far
-	// text: stderr, or both in one stream, before the figures
-	errOutput strings.Builder
-	tooLong   bool     // one of them was too long to keep
-	footer    bool     // text: the figures at the end of stderr have begun
-	totals    totals   // of the session; nil if not known
-	begun     int64    // when this run began, in milliseconds; 0 if not known
-	last      int64    // when the last event came
-	edited    []string // the files that the run has changed
-	file      bool     // the session's own file shows this run
+	errText base.Text // text: stderr, or both in one stream, before the figures
+	footer  bool      // text: the figures at the end of stderr have begun
+	totals  totals    // of the session; nil if not known
+	begun   int64     // when this run began, in milliseconds; 0 if not known
+	last    int64     // when the last event came
+	edited  []string  // the files that the run has changed
+	file    bool      // the session's own file shows this run
 }
 
 func (copilot) Stream(c rewrite.CommandLine, p rewrite.Plan,
@@ -99,7 +96,7 @@ type event struct {
 
 func (s *stream) Line(line []byte) []byte {
 	if s.Call.Format == rewrite.Text {
-		s.keep(&s.output, line)
+		s.Text.Keep(line)
 		return line
 	}
 	if !bytes.HasPrefix(line, []byte("{")) {
@@ -120,14 +117,6 @@ func (s *stream) Line(line []byte) []byte {
 		return s.learnResult(line, &e)
 	}
 	return line
-}
-
-// keep collects the output of a text call.
-func (s *stream) keep(to *strings.Builder, text []byte) {
-	s.tooLong = s.tooLong || to.Len()+len(text) > rewrite.LongestLine
-	if !s.tooLong {
-		to.Write(text)
-	}
 }
 
 // essential are the kinds of events that must be whole.
@@ -288,7 +277,7 @@ const resumeHint = "Resume     copilot --resume="
 func (s *stream) ErrLine(line []byte) []byte {
 	plain := strings.TrimRight(base.StripEscapes(string(line)), "\r\n")
 	if !s.footer && !strings.HasPrefix(plain, footer) {
-		s.keep(&s.errOutput, line)
+		s.errText.Keep(line)
 		return line
 	}
 	s.footer = true
@@ -331,13 +320,13 @@ func (s *stream) End() []byte {
 }
 
 func (s *stream) endText() {
-	shown := s.output.String()
-	if shown == "" { // both streams are one
-		shown = s.errOutput.String()
+	shown, tooLong := &s.Text, s.Text.TooLong || s.errText.TooLong
+	if shown.Len() == 0 { // both streams are one
+		shown = &s.errText
 	}
-	s.State.Answer = strings.TrimRight(shown, "\r\n")
-	s.State.Final = s.totals != nil && (s.State.Answer != "" || s.tooLong)
-	s.State.Failed = s.State.Failed || s.tooLong
+	s.State.Answer = strings.TrimRight(shown.String(), "\r\n")
+	s.State.Final = s.totals != nil && (s.State.Answer != "" || tooLong)
+	s.State.Failed = s.State.Failed || tooLong
 	s.State.Content = s.State.Final && s.State.ID != "" && !s.State.WrongID
 }
 

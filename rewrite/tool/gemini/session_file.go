@@ -13,7 +13,7 @@ import (
 // text shows a run's text as it comes. The run's facts are read from the session's file, which the
 // ID in the command line names.
 type text struct {
-	base.PlainText
+	base.Stream
 	last    record // the newest answer since the prompt; no ID if there is none
 	asked   bool   // the prompt is in the file
 	foreign bool   // something is another session's or process's, such as a second prompt
@@ -34,7 +34,7 @@ type record struct {
 }
 
 func (s *text) Line(piece []byte) []byte {
-	s.Keep(piece)
+	s.Text.Keep(piece)
 	s.open(len(piece) > 0)
 	return piece
 }
@@ -65,7 +65,7 @@ func (s *text) File(_ string, line []byte) {
 		s.State.Malformed, s.foreign = s.State.Malformed || !whole, s.foreign || !s.asked
 		s.learnAnswer(&r)
 	}
-	s.open(s.last.ID != "" || len(s.Text) > 0 || s.TooLong)
+	s.open(s.last.ID != "" || s.Text.Len() > 0 || s.Text.TooLong)
 	s.State.Final = s.answer() != "" && len(s.last.Calls) == 0
 	s.State.Failed = s.State.Malformed || s.foreign
 }

@@ -28,7 +28,7 @@ func (gemini) Stream(c rewrite.CommandLine, p rewrite.Plan,
 	common := base.NewStream(c, p, previous)
 	common.AtEnd = c.Format == rewrite.JSON
 	if c.Format == rewrite.Text {
-		return &text{PlainText: base.PlainText{Stream: common}}
+		return &text{Stream: common}
 	}
 	return &stream{Stream: common, nextAnswer: true}
 }

@@ -15,15 +15,15 @@ import (
 // qwen chooses a copy's ID itself: the copy is the one file that names the source and holds this
 // run's prompt.
 type text struct {
-	base.PlainText
+	base.Stream
 	chats map[string]*chatFile // by path
 }
 
 // A chatFile is the facts that a session's file shows of one run.
 type chatFile struct {
-	base.PlainText // seen is this file's
-	prompt         string
-	asked          bool // the run's own prompt was read
+	base.Stream // State is this file's
+	prompt      string
+	asked       bool // the run's own prompt was read
 	// something is another session's or process's, such as a second prompt
 	foreign bool
 	source  string           // the session that the file is a copy of
@@ -63,7 +63,7 @@ type record struct {
 }
 
 func (s *text) Line(piece []byte) []byte {
-	s.Keep(piece)
+	s.Text.Keep(piece)
 	return piece
 }
 
@@ -107,7 +107,7 @@ func (s *text) End() []byte {
 	if len(found) == 1 {
 		s.State = found[0].State
 	}
-	return s.PlainText.End()
+	return s.Stream.End()
 }
 
 func (c *chatFile) learn(line []byte, id string) {

@@ -23,7 +23,7 @@ func (qwen) Stream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Total
 	common.AtEnd = c.Format != rewrite.StreamJSON
 	common.Holds = common.AtEnd
 	if c.Format == rewrite.Text {
-		return &text{PlainText: base.PlainText{Stream: common}, chats: map[string]*chatFile{}}
+		return &text{Stream: common, chats: map[string]*chatFile{}}
 	}
 	return &stream{Stream: common}
 }
