@@ -352,8 +352,7 @@ type Stream interface {
 	// SessionQuery it also reads, when the run has ended, the values of the session's row as a JSON
 	// array.
 	File(path string, data []byte)
-	// End is called when the output is over and returns the rest of the output. Further calls
-	// return nothing.
+	// End is called once, when the output is over, and returns the rest of the output.
 	End() []byte
 	// MaxLine is the length in bytes beyond which a line of stdout can be passed on unread; 0 means
 	// no limit. NoLines means that lines are not collected: Line gets the output in pieces as it

@@ -26,7 +26,6 @@ func Feed(s rewrite.Stream, stdout, stderr []byte) (out, errOut string) {
 		out += string(s.Line(l))
 	}
 	out += string(s.End())
-	out += string(s.End())
 	return out, errOut + s.TakeStderr()
 }
 

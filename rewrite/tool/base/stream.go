@@ -24,14 +24,6 @@ type Stream struct {
 	Max   int  // the result of MaxLine
 	AtEnd bool // the result of PrintsAtEnd
 	Holds bool // the result of HoldsOutput
-	ended bool
-}
-
-// Ended reports whether it was called before: End returns nothing a second time.
-func (s *Stream) Ended() bool {
-	was := s.ended
-	s.ended = true
-	return was
 }
 
 // NewStream returns the common part of a stream. Text is shown unchanged: if a long line of it

@@ -25,8 +25,7 @@ func run(format rewrite.Format, plan rewrite.Plan, stdout string) (string, *rewr
 	for line := range strings.Lines(stdout) {
 		shown += string(s.Line([]byte(line)))
 	}
-	shown += string(s.End())
-	return shown + string(s.End()), s.Seen() // the second returns nothing
+	return shown + string(s.End()), s.Seen()
 }
 
 // An ownRun is a recorded run of claude in its caller's format, under an ID that the command line

@@ -106,7 +106,6 @@ func (s *stream) End() []byte {
 		}
 		shown = append(shown, line...)
 	}
-	s.held = nil
 	return shown
 }
 

@@ -338,8 +338,6 @@ func TestCodexNoticeIsShownOnce(t *testing.T) {
 			got = string(s.ErrLine([]byte(line))) + string(s.ErrLine([]byte(line)))
 		}
 		s.End()
-		got += s.TakeStderr()
-		s.End()
 		if got += s.TakeStderr(); got != notice+line+line {
 			t.Errorf("behind %q: %q", line, got)
 		}

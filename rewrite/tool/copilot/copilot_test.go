@@ -332,7 +332,7 @@ func show(t *testing.T, name string, c rewrite.CommandLine, p rewrite.Plan,
 	}
 	file(name, usageFile)
 	file(name, shareFile)
-	r.stdout += string(s.End()) + string(s.End())
+	r.stdout += string(s.End())
 	r.stderr += s.TakeStderr() + s.TakeStderr()
 	r.seen = *s.Seen()
 	return r

@@ -302,9 +302,6 @@ func (s *stream) ErrAsIs(part []byte) bool {
 
 // End reads a text run's outcome.
 func (s *stream) End() []byte {
-	if s.Ended() {
-		return nil
-	}
 	if s.Call.Format == rewrite.Text {
 		s.endText()
 	}

@@ -312,10 +312,8 @@ func (s *stream) End() []byte {
 	if !s.State.Final {
 		s.State.Unshown = s.hidden
 	}
-	e := s.failure
-	if e == nil {
+	if s.failure == nil {
 		return nil
 	}
-	s.failure = nil
-	return s.printEnd(e)
+	return s.printEnd(s.failure)
 }

@@ -277,9 +277,6 @@ func (s *stream) File(_ string, data []byte) {
 
 // End reads the text. A terminal's text is on stderr, among other things.
 func (s *stream) End() []byte {
-	if s.Ended() {
-		return nil
-	}
 	if s.Call.Format == rewrite.Text && len(s.output) > 0 {
 		s.State.Answer = strings.TrimSuffix(string(s.output), "\n")
 		s.State.AddText(s.State.Answer)

@@ -60,9 +60,6 @@ func (s *stream) Line(line []byte) []byte {
 }
 
 func (s *stream) End() []byte {
-	if s.Ended() {
-		return nil
-	}
 	switch {
 	case s.Call.Format == rewrite.Text && len(s.output) > 0:
 		s.State.Final = true

@@ -393,7 +393,6 @@ func show(c rewrite.CommandLine, p rewrite.Plan, output []byte) (string, *rewrit
 		out = append(out, s.Line(l)...)
 	}
 	out = append(out, s.End()...)
-	out = append(out, s.End()...) // the second gives nothing
 	return string(out), s.Seen()
 }
 
