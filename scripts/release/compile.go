@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"debug/buildinfo"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -79,45 +78,9 @@ printf '%s\n%s\n%s' "$tags" "$(stamped "$1" "$2")" "$static"`, "sh", r.version, 
 	return nil
 }
 
-// makeExtras writes completions, from a build for this machine.
-func (r *release) makeExtras(into string) error {
-	if err := os.MkdirAll(into, 0o755); err != nil {
-		return err
-	}
-	shimctl, err := filepath.Abs(filepath.Join(into, "program")) // the completions contain its name
-	if err != nil {
-		return err
-	}
-	if _, err := r.output(nil, "go", "build", "-o", shimctl, "./cmd/shimctl"); err != nil {
-		return err
-	}
-	for shell, name := range completions {
-		script, err := r.output(nil, shimctl, "completion", shell)
-		if err != nil {
-			return err
-		}
-		if err := writeFile(filepath.Join(into, name), []byte(script+"\n")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// completions are the file names that the shells look for.
-var completions = map[string]string{"bash": "shimctl", "zsh": "_shimctl", "fish": "shimctl.fish"}
-
-// A component is a part of the programs in CycloneDX's sense.
-type component struct {
-	Type    string `json:"type"`
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	PURL    string `json:"purl,omitempty"`
-}
-
-// components lists the modules that are linked into the programs, by their own build information,
-// and the libraries of Go and C.
-func (r *release) components(arch, programs string) ([]component, error) {
-	var list []component
+// modules lists the modules that are linked into the programs, by their own build information, and
+// the library of Go.
+func modules(programs string) (list []debug.Module, err error) {
 	for _, p := range all {
 		info, err := buildinfo.ReadFile(filepath.Join(programs, p.name))
 		if err != nil {
@@ -125,43 +88,21 @@ func (r *release) components(arch, programs string) ([]component, error) {
 		}
 		std := &debug.Module{Path: "stdlib", Version: strings.TrimPrefix(info.GoVersion, "go")}
 		for _, m := range append([]*debug.Module{std}, info.Deps...) {
-			c := component{"library", m.Path, m.Version, "pkg:golang/" + m.Path + "@" + m.Version}
-			if !slices.Contains(list, c) {
-				list = append(list, c)
+			if !slices.Contains(list, *m) {
+				list = append(list, *m)
 			}
 		}
 	}
-	libc, err := r.libcVersion(arch)
-	if err != nil {
-		return nil, err
-	}
-	return append(list, component{Type: "library", Name: "glibc", Version: libc}), nil
+	return list, nil
 }
 
-// bill lists the components as CycloneDX does.
-func (r *release) bill(list []component) ([]byte, error) {
-	text, err := json.MarshalIndent(map[string]any{
-		"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
-		"metadata": map[string]any{
-			"timestamp": r.time.Format("2006-01-02T15:04:05Z"),
-			"component": component{Type: "application", Name: "reprise", Version: r.version},
-		},
-		"components": list,
-	}, "", "  ")
-	return append(text, '\n'), err
-}
-
-// licenses returns the licences of the Go modules among the components, and of Go. They ask to be
-// in every copy that is passed on.
-func (r *release) licenses(list []component) ([]byte, error) {
+// licenses returns the licences of modules. They ask to be in every copy that is passed on.
+func (r *release) licenses(list []debug.Module) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "The programs contain these libraries, beside the C library.")
-	for _, c := range list {
-		if c.PURL == "" {
-			continue
-		}
-		find := []string{"list", "-m", "-f", "{{.Dir}}", c.Name}
-		if c.Name == "stdlib" {
+	for _, m := range list {
+		find := []string{"list", "-m", "-f", "{{.Dir}}", m.Path}
+		if m.Path == "stdlib" {
 			find = []string{"env", "GOROOT"}
 		}
 		dir, err := r.output(nil, "go", find...)
@@ -170,10 +111,10 @@ func (r *release) licenses(list []component) ([]byte, error) {
 		}
 		texts, err := licenseTexts(dir)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Name, err)
+			return nil, fmt.Errorf("%s: %w", m.Path, err)
 		}
 		for _, text := range texts {
-			fmt.Fprintf(&b, "\n%s\n%s %s\n\n%s\n", strings.Repeat("=", 100), c.Name, c.Version,
+			fmt.Fprintf(&b, "\n%s\n%s %s\n\n%s\n", strings.Repeat("=", 100), m.Path, m.Version,
 				text)
 		}
 	}
@@ -203,17 +144,4 @@ func licenseTexts(dir string) (texts []string, err error) {
 		return nil, errors.New("there is no file with its licence")
 	}
 	return texts, nil
-}
-
-// libcVersion asks the compiler for the version of the C library that it links.
-func (r *release) libcVersion(arch string) (string, error) {
-	compiler, err := compilerFor(arch)
-	if err != nil {
-		return "", err
-	}
-	text, err := r.output(nil, "sh", "-c", `"$0" -E -P -x c - <<END
-#include <features.h>
-__GLIBC__ __GLIBC_MINOR__
-END`, compiler)
-	return strings.Join(strings.Fields(text), "."), err
 }

@@ -1,5 +1,5 @@
 // Command release builds the files of a release: for each architecture a static archive for
-// Linux with a list of its components (SBOM, CycloneDX) and a package for npm, with checksums.
+// Linux and a package for npm, with checksums.
 // Builds of a commit with the same compilers are identical, in any directory and at any time.
 //
 // It needs git, and a C compiler for each architecture. It uploads nothing.
@@ -95,15 +95,12 @@ func (r *release) build() error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	made, extras := filepath.Join(work, "made"), filepath.Join(work, "extras")
+	made := filepath.Join(work, "made")
 	if err := os.Mkdir(made, 0o755); err != nil {
 		return err
 	}
-	if err := r.makeExtras(extras); err != nil {
-		return err
-	}
 	for _, arch := range r.arches {
-		if err := r.buildFor(arch, made, extras, filepath.Join(work, arch)); err != nil {
+		if err := r.buildFor(arch, made, filepath.Join(work, arch)); err != nil {
 			return err
 		}
 	}
@@ -124,13 +121,13 @@ func (r *release) build() error {
 }
 
 // buildFor builds the files that contain programs of an architecture.
-func (r *release) buildFor(arch, made, extras, work string) error {
+func (r *release) buildFor(arch, made, work string) error {
 	programs := filepath.Join(work, "programs")
 	if err := r.compile(arch, programs); err != nil {
 		return err
 	}
 	fmt.Printf("packing reprise %s for linux/%s\n", r.version, arch)
-	linked, err := r.components(arch, programs)
+	linked, err := modules(programs)
 	if err != nil {
 		return err
 	}
@@ -138,15 +135,8 @@ func (r *release) buildFor(arch, made, extras, work string) error {
 	if err != nil {
 		return err
 	}
-	bill, err := r.bill(linked)
+	files, err := r.layOut(programs, licenses)
 	if err != nil {
-		return err
-	}
-	files, err := r.layOut(programs, extras, bill, licenses)
-	if err != nil {
-		return err
-	}
-	if err := writeFile(filepath.Join(made, r.name(arch)+".cdx.json"), bill); err != nil {
 		return err
 	}
 	if err := r.archive(filepath.Join(made, r.name(arch)+".tar.gz"),

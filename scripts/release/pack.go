@@ -27,7 +27,7 @@ type file struct {
 }
 
 // layOut lists the files of an archive. The shims are one file with several names.
-func (r *release) layOut(programs, extras string, bill, licenses []byte) (files []file, err error) {
+func (r *release) layOut(programs string, licenses []byte) (files []file, err error) {
 	add := func(name string, mode fs.FileMode, from string) {
 		text, failed := os.ReadFile(from)
 		err = errors.Join(err, failed)
@@ -45,11 +45,7 @@ func (r *release) layOut(programs, extras string, bill, licenses []byte) (files 
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
 		add(name, 0o644, filepath.Join(r.root, name))
 	}
-	files = append(files, file{name: "sbom.cdx.json", mode: 0o644, text: bill},
-		file{name: "THIRD-PARTY-LICENSES", mode: 0o644, text: licenses})
-	for _, name := range completions {
-		add("completions/"+name, 0o644, filepath.Join(extras, name))
-	}
+	files = append(files, file{name: "THIRD-PARTY-LICENSES", mode: 0o644, text: licenses})
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	return files, err
 }
