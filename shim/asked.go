@@ -124,7 +124,7 @@ func (a *asked) safely(step func() error) (err error) {
 // is nil if nothing was found.
 func (a *asked) become(f *found, err error) int {
 	if f == nil {
-		f = &found{asked: a, book: &localBook{}}
+		f = newFound(a)
 	}
 	p := passOf(err)
 	a.log.passthrough(p.why)

@@ -1,64 +1,107 @@
 package shim
 
 import (
+	"context"
 	"errors"
+	"time"
 
+	"reprise/config"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+	"reprise/shim/git"
 )
 
-// A book keeps the chains of a call.
-type book interface {
-	// key returns the key for digests of prompts and guards.
-	key() prompt.Key
-	// own returns a fact of this machine that sessions are compared by, "" if sessions can come
-	// from other machines.
-	own(fact string) string
-	// named says how the chain of a call is named.
-	named(*ledger.Call)
-	// begin decides on the call and records it. It fails with ledger.ErrHeld if the call must wait.
-	begin(*ledger.Call) (decide.Decision, *ledger.Ticket, error)
-	// preview returns the decision that begin would make, and the chains it would choose from.
-	preview(*ledger.Call) (decide.Decision, []decide.ChainFacts, error)
-	// identity returns the values that must be equal for machines to share the session, nil if none
-	// do.
-	identity(*ledger.Call) *ledger.Identity
-	// unshared returns why no other machine can go on with the session, although there is a store.
-	unshared() string
-	// isEarly reports whether a conversation is recorded before its end.
-	isEarly() bool
-	// restore makes the files of the resumed session available. It fails with a pass if the resume
-	// must be abandoned.
-	restore(*ledger.Ticket, decide.Decision) error
-	// fallBack records that a resume is abandoned, and returns the ticket of the fresh run.
-	fallBack(*ledger.Ticket, reason.Code) (*ledger.Ticket, error)
-	// finish records the outcome.
-	finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) error
-	// close ends the connections, before this process becomes another program.
-	close()
+// sharedPause is added to the time between two looks at a busy session if that is in a store.
+const sharedPause = 500 * time.Millisecond
+
+// renewEvery is how often a running call tells the store that it still runs.
+const renewEvery = 5 * time.Minute
+
+// A book keeps the chains of a call: the ledger, or the store that shares the call's sessions with
+// other machines. Where the store does not decide on the call, the ledger does.
+type book struct {
+	*found
+	// why no other machine can go on with the session, although there is a store
+	unshared  string
+	settings  config.Store // zero if there is no store for the call
+	remote    ledger.Remote
+	connected bool         // the store's key for digests is known
+	call      *ledger.Call // as the store has recorded it, nil if it has not
+	here      bool         // the session is of no use to others
+	err       error        // why the store is not used: nothing that is shared is resumed
 }
 
-// A localBook is the ledger of this machine.
-type localBook struct {
-	ledger *timedLedger
-	why    string // it is used although there is a store
+// decides reports whether the store decides on the call. It waits for the connection.
+func (b *book) decides() bool {
+	if b.remote == nil || b.err != nil || b.here {
+		return false
+	}
+	if !b.connected {
+		ctx, cancel := context.WithTimeout(context.Background(), b.settings.Timeout)
+		defer cancel()
+		if err := b.remote.Connect(ctx); err != nil {
+			b.leave(err)
+			return false
+		}
+		b.connected = true
+	}
+	return true
 }
 
-func (b *localBook) key() prompt.Key { return b.ledger.Key() }
+// named keeps the call's session here if it is of no use to others. Other roles end a role's
+// sessions, and find a store's sessions only by their task.
+func (b *book) named(r *ledger.Call) { b.here = r.Never || r.Task == "" && r.Role != "" }
 
-func (b *localBook) own(fact string) string { return fact }
+// key returns the key for digests of prompts and guards.
+func (b *book) key() prompt.Key {
+	if b.decides() {
+		return b.remote.Key()
+	}
+	return b.ledger.Key()
+}
 
-func (b *localBook) named(*ledger.Call) {}
+// own returns a fact of this machine that sessions are compared by, "" if sessions can come from
+// other machines.
+func (b *book) own(fact string) string {
+	if b.decides() {
+		return ""
+	}
+	return fact
+}
 
-// begin is ledger.Begin within the ledger's time. Waits for a session do not count.
-func (b *localBook) begin(r *ledger.Call) (decide.Decision, *ledger.Ticket, error) {
+// begin has the store decide on the call and record it, or if that fails the ledger. It fails with
+// ledger.ErrHeld if the call must wait.
+func (b *book) begin(r *ledger.Call) (decide.Decision, *ledger.Ticket, error) {
+	if !b.decides() {
+		b.requireFresh(r)
+		return b.beginHere(r)
+	}
+	b.awaitFinished(r)
+	r.Unshared = ""
+	d, t, err := ledger.Begin(b.remote, r)
+	switch {
+	case errors.Is(err, ledger.ErrHeld):
+		time.Sleep(sharedPause)
+	case err != nil:
+		b.leave(err)
+		return b.begin(r)
+	default:
+		b.call = r
+		go b.renew(t)
+	}
+	return d, t, err
+}
+
+// beginHere is ledger.Begin within the ledger's time. Waits for a session do not count.
+func (b *book) beginHere(r *ledger.Call) (decide.Decision, *ledger.Ticket, error) {
 	type begun struct {
 		decision decide.Decision
 		ticket   *ledger.Ticket
 	}
-	r.Unshared = b.why
+	r.Unshared = b.unshared
 	before := b.ledger.spent
 	got, err := inTime(b.ledger, func() (got begun, err error) {
 		got.decision, got.ticket, err = ledger.Begin(b.ledger.Ledger, r)
@@ -70,20 +113,89 @@ func (b *localBook) begin(r *ledger.Call) (decide.Decision, *ledger.Ticket, erro
 	return got.decision, got.ticket, err
 }
 
-func (b *localBook) preview(r *ledger.Call) (decide.Decision, []decide.ChainFacts, error) {
-	return ledger.Preview(b.ledger, r)
+// requireFresh has the call begin anew if the store could have its session.
+func (b *book) requireFresh(r *ledger.Call) {
+	if b.err != nil && !b.here {
+		r.Fresh = reason.StoreUnavailable
+	}
 }
 
-func (b *localBook) identity(*ledger.Call) *ledger.Identity { return nil }
+// preview returns the decision that begin would make, and the chains it would choose from.
+func (b *book) preview(r *ledger.Call) (decide.Decision, []decide.ChainFacts, error) {
+	if !b.decides() {
+		b.requireFresh(r)
+		return ledger.Preview(b.ledger, r)
+	}
+	d, chains, err := ledger.Preview(b.remote, r)
+	if err != nil {
+		b.leave(err)
+		return b.preview(r)
+	}
+	return d, chains, nil
+}
 
-func (b *localBook) unshared() string { return b.why }
+// identity returns the values that must be equal for machines to share the session, nil if none do.
+func (b *book) identity(r *ledger.Call) *ledger.Identity {
+	if !b.decides() {
+		return nil
+	}
+	identity := b.remote.Identity(r)
+	return &identity
+}
 
-func (b *localBook) isEarly() bool { return true }
+// renew tells the store from time to time that the call still runs.
+func (b *book) renew(t *ledger.Ticket) {
+	for range time.Tick(renewEvery) {
+		if err := b.remote.Renew(t, decide.MillisOf(b.env.Now())); err != nil {
+			b.log.fault("renew the hold in the store", err)
+		}
+	}
+}
 
-func (b *localBook) restore(*ledger.Ticket, decide.Decision) error { return nil }
+// restore brings the files of the session that the call resumes from the store. It fails with a
+// pass if the resume must be abandoned.
+func (b *book) restore(t *ledger.Ticket, d decide.Decision) error {
+	if b.call == nil || !d.Mode.Continues() {
+		return nil
+	}
+	ctx, cancel := b.wait()
+	defer cancel()
+	err := b.remote.Restore(ctx, t, b.travels)
+	if err != nil {
+		b.log.fault("bring session from the store", err)
+	}
+	return err
+}
 
-// fallBack is FallBack within the ledger's time.
-func (b *localBook) fallBack(t *ledger.Ticket, why reason.Code) (*ledger.Ticket, error) {
+// travels returns the paths, relative to the tool's home, of the files of a session that other
+// machines need.
+func (b *book) travels(id, file string) []string {
+	files, ok := rewrite.FilesOf(b.tool, b.home, id, file)
+	if !ok {
+		return nil
+	}
+	return files.ForMachines()
+}
+
+// wait returns a context that ends after UploadTimeout, or when a signal asks for the call's end.
+func (b *book) wait() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), b.settings.UploadTimeout)
+	go func() {
+		select {
+		case <-b.signals.Ending:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// fallBack records that a resume is abandoned, and returns the ticket of the fresh run. In the
+// ledger it does so within the ledger's time.
+func (b *book) fallBack(t *ledger.Ticket, why reason.Code) (*ledger.Ticket, error) {
+	if b.call != nil {
+		return t, b.remote.FallBack(t, why)
+	}
 	fresh := *t // work that is left behind goes on with it
 	err := b.ledger.do(func() error { return b.ledger.FallBack(&fresh, why) })
 	if errors.Is(err, errSlow) {
@@ -93,8 +205,30 @@ func (b *localBook) fallBack(t *ledger.Ticket, why reason.Code) (*ledger.Ticket,
 	return &fresh, err
 }
 
-func (b *localBook) finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) error {
-	return b.ledger.Finish(t, o, later...)
+// finish records the outcome, in a store with the session's files. It waits for the store for
+// UploadTimeout at most, and no longer once a signal has asked for the end. Another process does
+// the remaining work.
+func (b *book) finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) error {
+	if b.call == nil {
+		return b.ledger.Finish(t, o, later...)
+	}
+	end := lastOf(o, later)
+	if end.File != "" {
+		end.Paths = b.travels(end.Seen.ID, end.File)
+	}
+	end.Tree = func() string { return git.Tree(b.cwd, b.env.Environ) }
+	ctx, cancel := b.wait()
+	defer cancel()
+	left, err := b.remote.FinishWithin(ctx, t, o, later...)
+	if left != nil {
+		err = errors.Join(err, b.detach(left))
+	}
+	return err
 }
 
-func (b *localBook) close() {}
+// close ends the connection, before this process becomes another program.
+func (b *book) close() {
+	if b.remote != nil {
+		b.remote.Stop()
+	}
+}

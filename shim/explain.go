@@ -73,7 +73,7 @@ func Explain(env Env) Explanation {
 	a.preview = true
 	a.search.Behind(binary.OurShims(env.Own, a.name)) // the running program is shimctl
 	off := env.Get("REPRISE_OFF") == "1"
-	f := &found{asked: a}
+	f := newFound(a)
 	e, err := Explanation{}, error(reason.SwitchedOff)
 	if !off {
 		f, err = find(a, nil)
@@ -149,7 +149,7 @@ func (f *found) explain() (Explanation, error) {
 func (d *decided) explain(near *decide.ChainFacts) Explanation {
 	r := d.record
 	e := Explanation{
-		Decision: d.decision, Sharing: Sharing{d.book.identity(r), d.book.unshared()},
+		Decision: d.decision, Sharing: Sharing{d.book.identity(r), d.book.unshared},
 		Job:    Job{r.Rule, r.Task, r.Role, r.Attempt},
 		Prompt: PromptFacts{Bytes: len(r.Prompt.Text), Text: r.Prompt.Footprint().Bytes},
 	}

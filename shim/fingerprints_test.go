@@ -29,8 +29,8 @@ func guarded(t testing.TB, l *ledger.Ledger, dir, home string, environ ...string
 		Environ: append([]string{"HOME=" + home}, environ...)}
 	tool, _ := rewrite.Lookup("claude")
 	timed := &timedLedger{Ledger: l}
-	f := &found{asked: &asked{env: env, ledger: timed, log: &log{}}, tool: tool, cwd: dir,
-		book: &localBook{ledger: timed}}
+	f := newFound(&asked{env: env, ledger: timed, log: &log{}})
+	f.tool, f.cwd = tool, dir
 	f.line = tool.Parse(rewrite.Input{Args: env.Args[1:], Env: env.Get})
 	info, err := os.Stat(dir)
 	if err != nil {

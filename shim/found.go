@@ -27,15 +27,14 @@ type found struct {
 	real      binary.Program
 	known     ledger.Binary // the facts about the real one
 	cwd, home string        // where the tool will work, and its home
-	book      book
+	book      *book
 }
 
 // find finds the parts that the call needs, with the store that an earlier decision on the call has
 // opened, if there is one. It fails with a pass if the call is not to be managed; found then has
 // the parts of the steps before.
-func find(a *asked, shared *sharedBook) (*found, error) {
-	local := &localBook{ledger: a.ledger}
-	f := &found{asked: a, book: local}
+func find(a *asked, before *book) (*found, error) {
+	f := newFound(a)
 	for _, step := range []func() error{
 		f.readConfig, f.parse, f.checkStdout, f.locate, f.checkWrapper, f.checkFiles, f.checkPipes,
 		f.readSettings,
@@ -45,8 +44,14 @@ func find(a *asked, shared *sharedBook) (*found, error) {
 			return f, err
 		}
 	}
-	f.openBook(local, shared)
+	f.openStore(before)
 	return f, nil
+}
+
+func newFound(a *asked) *found {
+	f := &found{asked: a}
+	f.book = &book{found: f}
+	return f
 }
 
 // readConfig reads the configuration, and opens the log.

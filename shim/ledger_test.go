@@ -60,8 +60,7 @@ func TestSlowLedgerDoesNotDelayTheFreshRun(t *testing.T) {
 	}
 	first := ticket.Session
 	timed := &timedLedger{Ledger: l}
-	c := &decided{found: &found{asked: &asked{ledger: timed, log: &log{}},
-		book: &localBook{ledger: timed}}, ticket: ticket}
+	c := &decided{found: newFound(&asked{ledger: timed, log: &log{}}), ticket: ticket}
 	c.fallBack(reason.RefusedUnknown)
 	if timed.slow || c.ticket.Session == 0 || c.ticket.Session == first {
 		t.Fatalf("a refusal is not recorded: %+v", c.ticket)

@@ -244,7 +244,7 @@ func (f *found) printVerbose(mode rewrite.Mode, why reason.Code) {
 	if f.env.Get("REPRISE_VERBOSE") != "1" {
 		return
 	}
-	unshared := f.book.unshared()
+	unshared := f.book.unshared
 	if unshared != "" {
 		unshared = "; not shared: " + unshared
 	}

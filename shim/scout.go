@@ -73,10 +73,9 @@ func (r *ran) decideOnOpening() (stays bool) {
 // decideAgain replaces the decision by one on the first message, on facts of now. It fails with a
 // pass if there is none.
 func (r *ran) decideAgain() error {
-	shared, _ := r.book.(*sharedBook)
 	before := r.record.Fingerprints
 	r.record.Fingerprints = decide.Fingerprints{}
-	f, err := find(r.again(), shared)
+	f, err := find(r.again(), r.book)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func TestAwaitFinished(t *testing.T) {
 	settings := config.Store{UploadTimeout: time.Minute}
 	c := &found{asked: &asked{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}}}
 	call := &ledger.Call{Record: ledger.Record{Cwd: "/w", Task: "one"}}
-	b := &sharedBook{found: c, settings: settings, remote: jobsOnly{}}
+	b := &book{found: c, settings: settings, remote: jobsOnly{}}
 	dir, err := config.StateDir(c.env.Own)
 	if err != nil || !strings.HasPrefix(dir, state) {
 		t.Fatal(dir, err)

@@ -25,9 +25,9 @@ type early struct {
 // finishEarly records a conversation with turns that are over, in a goroutine, so that the ledger
 // does not delay the tool's output.
 func (r *ran) finishEarly(turns []supervise.Turn, plan rewrite.Plan) {
-	if !r.line.Copies || r.ticket == nil || r.ticket.Session == 0 || !r.book.isEarly() {
-		// another call would write to the session that the tool still has, or there is nothing to
-		// record
+	if !r.line.Copies || r.ticket == nil || r.ticket.Session == 0 || r.book.decides() {
+		// another call would write to the session that the tool still has, there is nothing to
+		// record, or another machine would need a bundle of files that still change
 		return
 	}
 	r.early = &early{done: make(chan struct{})}
