@@ -65,23 +65,71 @@ func AtLeast(version string, want ...int) bool {
 	return true
 }
 
-// Watches returns files that a tool reads by itself. A path that begins with ~/ is in home, which
-// people know as shown. A path that begins with ^/ is looked for in the directories above the
-// working directory too.
-func Watches(home, shown string, guard reason.Code, paths ...string) []rewrite.Watch {
-	watches := make([]rewrite.Watch, len(paths))
-	for i, path := range paths {
-		w := &watches[i]
-		w.Path, w.Guard = path, guard
-		if below, own := strings.CutPrefix(path, "~/"); own {
-			named, _, _ := strings.Cut(below, "/*")
-			w.Path, w.Name = home+"/"+below, shown+"/"+named
+// Reads are the files that a tool reads by itself at the start. In a path {a,b} stands for either
+// word, and an option in braces for each of the values. A path that begins with ~/ is in the tool's
+// home. A path that begins with ^/ is looked for in the directories above the working directory
+// too.
+type Reads struct {
+	Home     string // as people know it
+	Settings []string
+	Hooks    []string // files that can have hooks, beside the settings
+	Watched  Watched
+}
+
+// Watched are files that shape a session, and why a call is fresh if they have changed. A file
+// counts for the first of them that lists it.
+type Watched []struct {
+	Guard reason.Code
+	Paths []string
+}
+
+// Into adds the files to a call. Values returns the values of an option.
+func (r Reads) Into(c *rewrite.CommandLine, home string, values func(option string) []string) {
+	expand := func(guard reason.Code, patterns []string) (all []rewrite.Watch) {
+		for _, pattern := range patterns {
+			for _, path := range expanded(pattern, values) {
+				all = append(all, watch(home, r.Home, guard, path))
+			}
 		}
-		if below, above := strings.CutPrefix(path, "^/"); above {
-			w.Path, w.Above = below, true
+		return all
+	}
+	for _, w := range expand("", r.Settings) {
+		c.SettingsFiles = append(c.SettingsFiles, w.Path)
+	}
+	c.HookFiles = append(c.HookFiles, expand("", r.Hooks)...)
+	for _, w := range r.Watched {
+		c.Watched = append(c.Watched, expand(w.Guard, w.Paths)...)
+	}
+}
+
+func watch(home, shown string, guard reason.Code, path string) rewrite.Watch {
+	if below, own := strings.CutPrefix(path, "~/"); own {
+		named, _, _ := strings.Cut(below, "/*")
+		return rewrite.Watch{Path: home + "/" + below, Name: shown + "/" + named, Guard: guard}
+	}
+	below, above := strings.CutPrefix(path, "^/")
+	return rewrite.Watch{Path: below, Above: above, Guard: guard}
+}
+
+// expanded returns the paths that a pattern stands for.
+func expanded(pattern string, values func(option string) []string) (paths []string) {
+	before, rest, _ := strings.Cut(pattern, "{")
+	words, after, found := strings.Cut(rest, "}")
+	if !found {
+		return []string{pattern}
+	}
+	for word := range strings.SplitSeq(words, ",") {
+		of := []string{word}
+		if strings.HasPrefix(word, "--") {
+			of = values(word)
+		}
+		for _, value := range of {
+			for _, end := range expanded(after, values) {
+				paths = append(paths, before+value+end)
+			}
 		}
 	}
-	return watches
+	return paths
 }
 
 // AdministratorFiles returns an administrator's settings and the defaults beside them, as gemini

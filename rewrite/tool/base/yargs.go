@@ -33,11 +33,14 @@ func ReadYargs(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	}
 }
 
-// YargsRoots returns the roots of paths of Watches where gemini and qwen look for instructions: the
-// working directory with the ones above, and directories that the options add.
-func YargsRoots(p grammar.Args) []string {
-	added := strings.Join(p.Values("--include-directories"), ",")
-	return strings.Split(strings.TrimSuffix("^,"+added, ","), ",")
+// YargsValues returns the values of options for Reads. Commas separate them too.
+func YargsValues(p grammar.Args) func(option string) []string {
+	return func(option string) (values []string) {
+		for _, value := range p.Values(option) {
+			values = append(values, strings.Split(value, ",")...)
+		}
+		return values
+	}
 }
 
 // YargsSigns returns the signs that gemini and qwen have in common.

@@ -172,9 +172,13 @@ func (c claude) Parse(in rewrite.Input) rewrite.CommandLine {
 	call.ChosenID = takeChosen(&p)
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
-		call.SettingsFiles = settingsFiles(call, in.Env)
-		call.Watched = watched(call.Home, p)
-		call.HookFiles = hookFiles(&call, p)
+		reads.Into(&call, call.Home, p.Values)
+		if p.Names("--agent") {
+			agents.Into(&call, call.Home, p.Values)
+		}
+		// beside the sessions' directory unless that was moved
+		call.SettingsFiles = append(call.SettingsFiles,
+			cmp.Or(in.Env("CLAUDE_CONFIG_DIR"), in.Env("HOME"))+"/.claude.json")
 		for _, name := range elsewhere {
 			if in.Env(name) != "" {
 				call.CannotReadHooks()
@@ -237,51 +241,30 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	}
 }
 
-// settingsFiles returns the settings files that the format and display of a headless answer
-// depend on, the project's included.
-func settingsFiles(c rewrite.CommandLine, env func(string) string) []string {
-	// beside the sessions' directory unless that was moved
-	state := cmp.Or(env("CLAUDE_CONFIG_DIR"), env("HOME")) + "/.claude.json"
-	files := []string{
-		c.Home + "/settings.json", state, credentialsFile(c.Home),
-		".claude/settings.json", ".claude/settings.local.json",
-		"/etc/claude-code/managed-settings.json",
-	}
-	for _, s := range c.Settings {
-		if s.Name == "--settings" {
-			files = append(files, s.Value)
-		}
-	}
-	return files
-}
-
-// hookFiles returns the files that can have hooks, beside the settings files.
-func hookFiles(c *rewrite.CommandLine, p grammar.Args) []rewrite.Watch {
-	paths := []string{
-		"^/.claude/settings.local.json", "~/remote-settings.json",
-		"/etc/claude-code/managed-settings.d/*.json", macManaged + "managed-settings.json",
-		macManaged + "managed-settings.d/*.json",
+var reads = base.Reads{
+	Home: "~/.claude",
+	Settings: []string{"~/settings.json", "~/.credentials.json",
+		".claude/settings{,.local}.json", "/etc/claude-code/managed-settings.json", "{--settings}"},
+	Hooks: []string{"^/.claude/settings.local.json", "~/remote-settings.json",
+		"/etc/claude-code/managed-settings.d/*.json",
+		"/Library/Application Support/ClaudeCode/managed-settings{,.d/*}.json",
 		"~/plugins/marketplaces/*/.claude-plugin/marketplace.json",
-	}
-	for _, dir := range []string{"~/plugins/cache/*/*/*/", "~/skills/*/", "^/.claude/skills/*/"} {
-		paths = append(paths, pluginFiles(dir)...)
-	}
-	for _, dir := range p.Values("--plugin-dir") {
-		paths = append(paths, pluginFiles(dir+"/")...)
-		paths = append(paths, pluginFiles(dir+"/*/")...)
-	}
-	if p.Names("--agent") {
-		paths = append(paths, "~/agents/*.md", "^/.claude/agents/*.md")
-	}
-	return base.Watches(c.Home, "~/.claude", "", paths...)
+		"{~/plugins/cache/*/*/*,~/skills/*,^/.claude/skills/*}/" + pluginFiles,
+		"{--plugin-dir}{,/*}/" + pluginFiles},
+	Watched: base.Watched{
+		{reason.InstructionsChanged, []string{"{~,/etc/claude-code}/CLAUDE.md", "~/rules/**/*.md",
+			"{^,--add-dir}/{CLAUDE,CLAUDE.local,.claude/CLAUDE,.claude/rules/**/*}.md"}},
+		{"", []string{"^/.mcp.json", "~/{agents,commands}/**/*.md", "~/skills/*/SKILL.md",
+			"/etc/claude-code/managed-mcp.json", "{.claude,~}/output-styles/*.md",
+			"{^,--add-dir}/.claude/{agents/**/*,commands/**/*,skills/*/SKILL}.md",
+			"{--plugin-dir}/**/*.{md,json}"}},
+	},
 }
 
-func pluginFiles(dir string) []string {
-	return []string{dir + "hooks/hooks.json", dir + ".claude-plugin/plugin.json"}
-}
+const pluginFiles = "{hooks/hooks,.claude-plugin/plugin}.json"
 
-// macManaged is the directory of an administrator's settings on macOS.
-const macManaged = "/Library/Application Support/ClaudeCode/"
+// agents are read for an agent, which can have hooks.
+var agents = base.Reads{Home: "~/.claude", Hooks: []string{"{~,^/.claude}/agents/*.md"}}
 
 // allSources are the settings that claude reads by default.
 const allSources = "user,project,local"
@@ -335,24 +318,6 @@ func hooks(c *rewrite.CommandLine, s rewrite.HostEnv) {
 }
 
 func credentialsFile(home string) string { return home + "/.credentials.json" }
-
-func watched(home string, p grammar.Args) []rewrite.Watch {
-	settings := []string{"^/.mcp.json", "~/agents/**/*.md", "~/commands/**/*.md",
-		"~/skills/*/SKILL.md", "/etc/claude-code/managed-mcp.json", ".claude/output-styles/*.md",
-		"~/output-styles/*.md"}
-	instructions := []string{"~/CLAUDE.md", "~/rules/**/*.md", "/etc/claude-code/CLAUDE.md"}
-	for _, root := range append([]string{"^"}, p.Values("--add-dir")...) {
-		settings = append(settings, root+"/.claude/agents/**/*.md",
-			root+"/.claude/commands/**/*.md", root+"/.claude/skills/*/SKILL.md")
-		instructions = append(instructions, root+"/CLAUDE.md", root+"/CLAUDE.local.md",
-			root+"/.claude/CLAUDE.md", root+"/.claude/rules/**/*.md")
-	}
-	for _, dir := range p.Values("--plugin-dir") {
-		settings = append(settings, dir+"/**/*.md", dir+"/**/*.json")
-	}
-	return append(base.Watches(home, "~/.claude", reason.InstructionsChanged, instructions...),
-		base.Watches(home, "~/.claude", "", settings...)...)
-}
 
 // servers returns the MCP servers that claude's state file names for the user and for a
 // project, and which of the project's own are enabled. Nothing else in that file counts, since

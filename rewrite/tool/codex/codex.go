@@ -167,9 +167,8 @@ func (c codex) Parse(in rewrite.Input) rewrite.CommandLine {
 	readPrompt(&call, &a, in)
 	base.Settle(&call, why(&call, &a, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
-		call.SettingsFiles = []string{call.Home + "/auth.json"}
-		call.Watched = watched(call.Home)
-		call.HookFiles = hookFiles(call)
+		all := a.all()
+		reads.Into(&call, call.Home, all.Values)
 	}
 	return call
 }
@@ -207,32 +206,19 @@ func readOptions(c *rewrite.CommandLine, p grammar.Args) {
 		Value: strings.Join(append(files, project), "\x00"), File: true})
 }
 
-func watched(home string) []rewrite.Watch {
-	return slices.Concat(
-		base.Watches(home, "~/.codex", reason.InstructionsChanged,
-			"^/AGENTS.md", "~/AGENTS.md", "^/AGENTS.override.md", "~/AGENTS.override.md"),
-		base.Watches(home, "~/.codex", "",
-			"^/.codex/config.toml", "^/.codex/rules/*.rules", "~/rules/*.rules",
+var reads = base.Reads{
+	Home:     "~/.codex",
+	Settings: []string{"~/auth.json"},
+	Hooks: []string{"{~,/etc/codex}/managed_config.toml", "/etc/codex/requirements.toml",
+		"{~,^/.codex,/etc/codex}/{hooks.json,config.toml}", "~/{--profile}.config.toml",
+		"~/plugins/cache/*/*/*/{hooks,hooks/hooks}.json",
+		"~/plugins/cache/*/*/*/{.codex-plugin,.claude-plugin}/plugin.json"},
+	Watched: base.Watched{
+		{reason.InstructionsChanged, []string{"{^,~}/AGENTS{,.override}.md"}},
+		{"", []string{"^/.codex/config.toml", "{^/.codex,~}/rules/*.rules",
 			"^/.agents/skills/**/SKILL.md",
-			"~/skills/*/SKILL.md")) // codex itself writes into ~/skills/.system
-}
-
-func hookFiles(c rewrite.CommandLine) []rewrite.Watch {
-	paths := []string{"~/managed_config.toml", "/etc/codex/managed_config.toml",
-		"/etc/codex/requirements.toml"}
-	for _, dir := range []string{"~/", "^/.codex/", "/etc/codex/"} {
-		paths = append(paths, dir+"hooks.json", dir+"config.toml")
-	}
-	for _, s := range c.Settings {
-		if s.Name == "--profile" {
-			paths = append(paths, "~/"+s.Value+".config.toml")
-		}
-	}
-	for _, file := range []string{"hooks.json", "hooks/hooks.json", ".codex-plugin/plugin.json",
-		".claude-plugin/plugin.json"} {
-		paths = append(paths, "~/plugins/cache/*/*/*/"+file)
-	}
-	return base.Watches(c.Home, "~/.codex", "", paths...)
+			"~/skills/*/SKILL.md"}}, // codex itself writes into ~/skills/.system
+	},
 }
 
 // accountOf returns the identity of the account that codex is logged in to. codex refreshes the

@@ -151,12 +151,7 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 		}
 	}
 	c.Own = own
-	c.SettingsFiles = []string{
-		c.Home + state, c.Home + "/settings.json", ".github/copilot/settings.json",
-		".github/copilot/settings.local.json",
-	}
-	c.Watched = watched(c.Home, p)
-	c.HookFiles = hookFiles(c, p)
+	reads.Into(c, c.Home, p.Values)
 	// Data beside a prompt in argv are not read (recordings/copilot/stdin-and-arg).
 	if !p.Names("--prompt") && !in.StdinTTY {
 		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
@@ -167,39 +162,24 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 // copilot rewrites them.
 const state = "/config.json"
 
-func watched(home string, p grammar.Args) []rewrite.Watch {
-	settings := []string{"~/mcp-config.json", "~/agents/*.md", "~/hooks/**/*.json",
-		".github/agents/*.md", ".github/hooks/**/*.json", ".github/mcp.json", ".mcp.json",
-		".vscode/mcp.json"}
-	for _, dir := range p.Values("--plugin-dir") {
-		settings = append(settings, dir+"/**/*.md", dir+"/**/*.json")
-	}
-	return append(base.Watches(home, "~/.copilot", reason.InstructionsChanged,
-		"~/copilot-instructions.md", ".github/instructions/**/*.instructions.md",
-		"^/.github/copilot-instructions.md", "^/AGENTS.md", "^/CLAUDE.md", "^/GEMINI.md"),
-		base.Watches(home, "~/.copilot", "", settings...)...)
-}
+const plugins = "{~/installed-plugins/*/*,--plugin-dir}/"
 
-// hookFiles returns the files that can have hooks, beside the settings files. Extensions are code.
-func hookFiles(c *rewrite.CommandLine, p grammar.Args) []rewrite.Watch {
-	paths := []string{
-		"/etc/github-copilot/policy.d/*.json", "~/hooks/**/*.json",
-		"~/extensions/*/extension.mjs", "^/.github/extensions/*/extension.mjs",
-	}
-	for _, root := range append([]string{"^"}, p.Values("--add-dir")...) {
-		paths = append(paths, root+"/.github/hooks/**/*.json")
-		for _, dir := range []string{"/.github/copilot/", "/.claude/"} {
-			paths = append(paths, root+dir+"settings.json", root+dir+"settings.local.json")
-		}
-	}
-	for _, dir := range append([]string{"~/installed-plugins/*/*"}, p.Values("--plugin-dir")...) {
-		for _, file := range []string{"hooks.json", "hooks/hooks.json",
-			"com.github.copilot/hooks/hooks.json", "plugin.json", ".plugin/plugin.json",
-			".github/plugin/plugin.json", ".claude-plugin/plugin.json"} {
-			paths = append(paths, dir+"/"+file)
-		}
-	}
-	return base.Watches(c.Home, "~/.copilot", "", paths...)
+// Extensions are code.
+var reads = base.Reads{
+	Home:     "~/.copilot",
+	Settings: []string{"~" + state, "~/settings.json", ".github/copilot/settings{,.local}.json"},
+	Hooks: []string{"/etc/github-copilot/policy.d/*.json", "~/hooks/**/*.json",
+		"{~,^/.github}/extensions/*/extension.mjs", "{^,--add-dir}/.github/hooks/**/*.json",
+		"{^,--add-dir}/{.github/copilot,.claude}/settings{,.local}.json",
+		plugins + "{,hooks/,com.github.copilot/hooks/}hooks.json",
+		plugins + "{,.plugin/,.github/plugin/,.claude-plugin/}plugin.json"},
+	Watched: base.Watched{
+		{reason.InstructionsChanged, []string{"~/copilot-instructions.md",
+			".github/instructions/**/*.instructions.md", "^/.github/copilot-instructions.md",
+			"^/{AGENTS,CLAUDE,GEMINI}.md"}},
+		{"", []string{"~/mcp-config.json", "{~,.github}/agents/*.md", "{~,.github}/hooks/**/*.json",
+			".github/mcp.json", ".mcp.json", ".vscode/mcp.json", "{--plugin-dir}/**/*.{md,json}"}},
+	},
 }
 
 func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {

@@ -93,11 +93,10 @@ func (d droid) Parse(in rewrite.Input) rewrite.CommandLine {
 	read(&call, p, in)
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
-		call.SettingsFiles = []string{call.Home + "/settings.json",
-			call.Home + "/settings.local.json", ".factory/settings.json",
-			".factory/settings.local.json"}
-		call.Watched = watched(call.Home)
-		call.HookFiles = hookFiles(call, in.Env("FACTORY_ORG_MANAGED_SETTINGS_LOCAL_PATH"))
+		reads.Into(&call, call.Home, p.Values)
+		if path := in.Env("FACTORY_ORG_MANAGED_SETTINGS_LOCAL_PATH"); path != "" {
+			call.HookFiles = append(call.HookFiles, rewrite.Watch{Path: path})
+		}
 	}
 	return call
 }
@@ -133,39 +132,20 @@ func home(env func(string) string) string {
 	return cmp.Or(env("FACTORY_HOME_OVERRIDE"), env("HOME")) + "/.factory"
 }
 
-// watched returns the files that droid reads on its own at the start of a session. The user's
-// own droids are missing, since the first run adds some to them.
-func watched(home string) []rewrite.Watch {
-	return slices.Concat(
-		base.Watches(home, "~/.factory", "",
-			"~/mcp.json", "^/.factory/mcp.json", "^/.factory/droids/*.md",
-			"^/.factory/skills/*/SKILL.md", "~/skills/*/SKILL.md"),
-		base.Watches(home, "~/.factory", reason.InstructionsChanged, "~/AGENTS.md", "^/AGENTS.md",
-			"^/CLAUDE.md"))
-}
-
-// hookFiles returns the files that can have hooks, beside the settings files. An organization's
-// are a copy (0.225.2), or the file that a variable names.
-func hookFiles(c rewrite.CommandLine, organization string) []rewrite.Watch {
-	paths := []string{"^/.factory/settings.json", "^/.factory/settings.local.json",
-		"~/org-managed-settings.json", "~/org-managed-settings.cache.json",
-		"~/cache/org-managed-settings.json"}
-	if organization != "" {
-		paths = append(paths, organization)
-	}
-	for _, dir := range []string{"~/", "^/.factory/"} {
-		paths = append(paths, dir+"hooks.json", dir+"hooks/hooks.json")
-		for _, file := range []string{"hooks/hooks.json", "hooks.json",
-			".factory-plugin/plugin.json", ".claude-plugin/plugin.json"} {
-			paths = append(paths, dir+"plugins/cache/*/*/*/"+file)
-		}
-	}
-	for _, s := range c.Settings {
-		if s.Name == "--settings" {
-			paths = append(paths, s.Value)
-		}
-	}
-	return base.Watches(c.Home, "~/.factory", "", paths...)
+// The user's own droids are missing, since the first run adds some to them. An organization's
+// settings are a copy (0.225.2), or the file that a variable names.
+var reads = base.Reads{
+	Home:     "~/.factory",
+	Settings: []string{"{~,.factory}/settings{,.local}.json"},
+	Hooks: []string{"^/.factory/settings{,.local}.json", "{--settings}",
+		"~/{,cache/}org-managed-settings.json", "~/org-managed-settings.cache.json",
+		"{~,^/.factory}/{,plugins/cache/*/*/*/}{hooks,hooks/hooks}.json",
+		"{~,^/.factory}/plugins/cache/*/*/*/{.factory-plugin,.claude-plugin}/plugin.json"},
+	Watched: base.Watched{
+		{"", []string{"{~,^/.factory}/mcp.json", "^/.factory/droids/*.md",
+			"{~,^/.factory}/skills/*/SKILL.md"}},
+		{reason.InstructionsChanged, []string{"{~,^}/AGENTS.md", "^/CLAUDE.md"}},
+	},
 }
 
 func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {

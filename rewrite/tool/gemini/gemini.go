@@ -97,14 +97,9 @@ func (g gemini) Parse(in rewrite.Input) rewrite.CommandLine {
 	base.ReadYargs(&call, p, in)
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
-		call.SettingsFiles = append(base.AdministratorFiles(in.Env, "GEMINI_CLI",
-			"/etc/gemini-cli", "/Library/Application Support/GeminiCli"),
-			call.Home+"/settings.json", ".gemini/settings.json",
-			call.Home+"/google_accounts.json", call.Home+"/oauth_creds.json")
-		call.Watched = watched(call.Home, p)
-		call.HookFiles = base.Watches(call.Home, "~/.gemini", "",
-			"~/extensions/*/hooks/hooks.json", "~/extensions/*/.gemini-extension-install.json",
-			".gemini/extensions/*/hooks/hooks.json")
+		call.SettingsFiles = base.AdministratorFiles(in.Env, "GEMINI_CLI",
+			"/etc/gemini-cli", "/Library/Application Support/GeminiCli")
+		reads.Into(&call, call.Home, base.YargsValues(p))
 	}
 	return call
 }
@@ -114,19 +109,19 @@ func home(env func(string) string) string {
 	return cmp.Or(env("GEMINI_CLI_HOME"), env("HOME")) + "/.gemini"
 }
 
-// watched returns the files that gemini reads on its own at the start of a session. It reads
-// the nearest .env, which can contain the key.
-func watched(home string, p grammar.Args) []rewrite.Watch {
-	instructions := []string{"~/GEMINI.md", ".gemini/system.md"}
-	for _, root := range base.YargsRoots(p) {
-		instructions = append(instructions, root+"/GEMINI.md", root+"/AGENTS.md")
-	}
-	return slices.Concat(
-		base.Watches(home, "~/.gemini", reason.InstructionsChanged, instructions...),
-		base.Watches(home, "~/.gemini", "",
-			"~/policies/*.toml", ".gemini/policies/*.toml",
-			"~/extensions/*/gemini-extension.json", ".gemini/extensions/*/gemini-extension.json"),
-		base.Watches(home, "~/.gemini", reason.AuthChanged, "~/.env", "^/.gemini/.env", "^/.env"))
+// gemini reads the nearest .env, which can contain the key.
+var reads = base.Reads{
+	Home:     "~/.gemini",
+	Settings: []string{"{~,.gemini}/settings.json", "~/{google_accounts,oauth_creds}.json"},
+	Hooks: []string{"{~,.gemini}/extensions/*/hooks/hooks.json",
+		"~/extensions/*/.gemini-extension-install.json"},
+	Watched: base.Watched{
+		{reason.InstructionsChanged, []string{"~/GEMINI.md", ".gemini/system.md",
+			"{^,--include-directories}/{GEMINI,AGENTS}.md"}},
+		{"", []string{"{~,.gemini}/policies/*.toml",
+			"{~,.gemini}/extensions/*/gemini-extension.json"}},
+		{reason.AuthChanged, []string{"{~,^/.gemini,^}/.env"}},
+	},
 }
 
 // logins are the values that identify the account in gemini's login files. The access token there

@@ -139,10 +139,13 @@ func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 	// each line contains the session's ID
 	base.Settle(&call, o.why(&call, p, in), call.Format == rewrite.StreamJSON)
 	if call.Mode == rewrite.Fresh {
-		call.SettingsFiles = o.settingsFiles(call.Dir, in.Env)
-		call.Watched = o.watched(in.Env)
-		if !p.Names("--pure") { // without plugins
-			call.HookFiles = o.hookFiles(in.Env)
+		reads := reads
+		reads.Home = "~/.config/" + o.About.Name
+		config := cmp.Or(in.Env("XDG_CONFIG_HOME"), in.Env("HOME")+"/.config")
+		reads.Into(&call, config+"/"+o.About.Name, o.places(call.Dir, in.Env))
+		if p.Names("--pure") { // without plugins
+			call.HookFiles = nil
+		} else {
 			call.ReadHooksIn(hooks, in.Env(o.variable+"CONFIG_CONTENT"))
 			call.ReadHooksIn(hooks, in.Env(o.variable+"AUTH_CONTENT"))
 		}
@@ -194,30 +197,44 @@ func workingDir(pwd, dir string) string {
 	return pwd + "/" + dir
 }
 
-// settingsFiles returns the configuration of the user and the project, and the logins.
-func (o opencode) settingsFiles(dir string, env func(string) string) []string {
-	name, config := o.About.Name, o.configHome(env)
-	files := []string{config + "/config.json", o.About.Home(env) + "/auth.json",
-		env(o.variable + "CONFIG")}
-	add := func(directory string) {
-		for _, file := range configs(name) {
-			files = append(files, directory+"/"+file)
+// reads are the configuration of user, project and administrator, the logins, plugins, agents and
+// tools. places has the lists.
+var reads = base.Reads{
+	Settings: []string{"~/config.json", "{--data}/auth.json", "{--config}",
+		"{~,--dirs,--project}/{--configs}"},
+	Hooks: []string{"{~,--dirs,--own}/plugin{,s}/*.{js,ts}",
+		"{/etc,/Library/Application Support}/{--name}/{--configs}"},
+	Watched: base.Watched{
+		{reason.InstructionsChanged, []string{"~/AGENTS.md", "{--user}/.claude/CLAUDE.md",
+			"^/{AGENTS,CLAUDE,CONTEXT}.md"}},
+		{"", []string{"{~,--own}/{agent,agents,mode,modes}/*.md",
+			"{~,--own}/{plugin,plugins,tool,tools}/*"}},
+	},
+}
+
+// places returns the lists in reads, which stand there in place of options.
+func (o opencode) places(dir string, env func(string) string) func(list string) []string {
+	name, user := o.About.Name, env("HOME")
+	lists := map[string][]string{"--name": {name}, "--user": {user}, "--configs": configs(name),
+		"--data": {o.About.Home(env)}}
+	for list, variable := range map[string]string{"--config": "CONFIG", "--dirs": "CONFIG_DIR"} {
+		if path := env(o.variable + variable); path != "" {
+			lists[list] = []string{path}
 		}
 	}
-	add(config)
-	add(env(o.variable + "CONFIG_DIR"))
 	for _, own := range directories(name) {
-		add(env("HOME") + "/" + own)
+		lists["--dirs"] = append(lists["--dirs"], user+"/"+own)
+		lists["--own"] = append(lists["--own"], "^/"+own)
 	}
 	dir = cmp.Or(dir, ".")
 	for range levels {
-		add(dir)
+		lists["--project"] = append(lists["--project"], dir)
 		for _, own := range directories(name) {
-			add(dir + "/" + own)
+			lists["--project"] = append(lists["--project"], dir+"/"+own)
 		}
 		dir += "/.."
 	}
-	return slices.DeleteFunc(files, func(path string) bool { return path == "" })
+	return func(list string) []string { return lists[list] }
 }
 
 // levels is how many directories a project's configuration is looked for in: the directory that the
@@ -240,51 +257,6 @@ func directories(name string) []string {
 		return []string{".kilo", ".kilocode"}
 	}
 	return []string{"." + name}
-}
-
-func (o opencode) configHome(env func(string) string) string {
-	return cmp.Or(env("XDG_CONFIG_HOME"), env("HOME")+"/.config") + "/" + o.About.Name
-}
-
-func (o opencode) watched(env func(string) string) []rewrite.Watch {
-	name, config := o.About.Name, o.configHome(env)
-	shown := "~/.config/" + name
-	watched := slices.Concat(
-		base.Watches(config, shown, reason.InstructionsChanged, "~/AGENTS.md"),
-		base.Watches(env("HOME")+"/.claude", "~/.claude", reason.InstructionsChanged,
-			"~/CLAUDE.md", "^/AGENTS.md", "^/CLAUDE.md", "^/CONTEXT.md"))
-	for _, files := range []string{"agent/*.md", "agents/*.md", "mode/*.md", "modes/*.md",
-		"plugin/*", "plugins/*", "tool/*", "tools/*"} {
-		directory, _, _ := strings.Cut(files, "/")
-		watched = append(watched, rewrite.Watch{Path: config + "/" + files,
-			Name: shown + "/" + directory})
-		for _, own := range directories(name) {
-			watched = append(watched, rewrite.Watch{Path: own + "/" + files,
-				Name: own + "/" + directory, Above: true})
-		}
-	}
-	return watched
-}
-
-// hookFiles returns the plugins, and an administrator's configuration.
-func (o opencode) hookFiles(env func(string) string) (files []rewrite.Watch) {
-	name := o.About.Name
-	dirs := []string{o.configHome(env)}
-	for _, own := range directories(name) {
-		dirs = append(dirs, env("HOME")+"/"+own, "^/"+own)
-	}
-	if dir := env(o.variable + "CONFIG_DIR"); dir != "" {
-		dirs = append(dirs, dir)
-	}
-	for _, dir := range dirs {
-		files = append(files, base.Watches("", "", "", dir+"/plugin/*.js", dir+"/plugin/*.ts",
-			dir+"/plugins/*.js", dir+"/plugins/*.ts")...)
-	}
-	for _, file := range configs(name) {
-		files = append(files, base.Watches("", "", "", "/etc/"+name+"/"+file,
-			"/Library/Application Support/"+name+"/"+file)...)
-	}
-	return files
 }
 
 func (o opencode) why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {

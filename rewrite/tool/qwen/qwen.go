@@ -108,14 +108,9 @@ func (q qwen) Parse(in rewrite.Input) rewrite.CommandLine {
 	}
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
-		settings := settingsHome(in.Env)
-		call.SettingsFiles = append(base.AdministratorFiles(in.Env, "QWEN_CODE",
-			"/etc/qwen-code", "/Library/Application Support/QwenCode"),
-			settings+"/settings.json", ".qwen/settings.json", settings+"/oauth_creds.json")
-		call.Watched = watched(settings, p)
-		call.HookFiles = base.Watches(settings, "~/.qwen", "",
-			"~/extensions/*/qwen-extension.json", "~/extensions/*/hooks/hooks.json",
-			"~/extensions/*/.qwen-extension-install.json")
+		call.SettingsFiles = base.AdministratorFiles(in.Env, "QWEN_CODE",
+			"/etc/qwen-code", "/Library/Application Support/QwenCode")
+		reads.Into(&call, settingsHome(in.Env), base.YargsValues(p))
 	}
 	return call
 }
@@ -130,21 +125,19 @@ func home(env func(string) string) string {
 	return cmp.Or(env("QWEN_RUNTIME_DIR"), settingsHome(env))
 }
 
-// watched returns the files that qwen reads on its own at the start of a session. It reads the
-// nearest .env, which can contain the key. An update is a version below updates, named in
-// active.json.
-func watched(home string, p grammar.Args) []rewrite.Watch {
-	instructions := []string{"~/QWEN.md", "~/AGENTS.md", ".qwen/system.md"}
-	for _, root := range base.YargsRoots(p) {
-		instructions = append(instructions, root+"/QWEN.md", root+"/AGENTS.md",
-			root+"/QWEN.local.md")
-	}
-	return slices.Concat(
-		base.Watches(home, "~/.qwen", reason.InstructionsChanged, instructions...),
-		base.Watches(home, "~/.qwen", "", "~/agents/*.md", ".qwen/agents/*.md",
-			"~/extensions/*/qwen-extension.json"),
-		base.Watches(home, "~/.qwen", reason.RuntimeChanged, "~/updates/npm/*/active.json"),
-		base.Watches(home, "~/.qwen", reason.AuthChanged, "~/.env", "^/.qwen/.env", "^/.env"))
+// qwen reads the nearest .env, which can contain the key. An update is a version below updates,
+// named in active.json.
+var reads = base.Reads{
+	Home:     "~/.qwen",
+	Settings: []string{"{~,.qwen}/settings.json", "~/oauth_creds.json"},
+	Hooks:    []string{"~/extensions/*/{qwen-extension,hooks/hooks,.qwen-extension-install}.json"},
+	Watched: base.Watched{
+		{reason.InstructionsChanged, []string{"~/{QWEN,AGENTS}.md", ".qwen/system.md",
+			"{^,--include-directories}/{QWEN,AGENTS,QWEN.local}.md"}},
+		{"", []string{"{~,.qwen}/agents/*.md", "~/extensions/*/qwen-extension.json"}},
+		{reason.RuntimeChanged, []string{"~/updates/npm/*/active.json"}},
+		{reason.AuthChanged, []string{"{~,^/.qwen,^}/.env"}},
+	},
 }
 
 func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {

@@ -104,7 +104,7 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	c.SessionID, c.Prompt = p.Session(), p.Value("--prompt", "")
 	c.Own = details{p.Value("--output-dir", "")}
 	c.SettingsFiles = settingsFiles(p.Value("--agent", ""), c.Dir, in.Env)
-	c.Watched = watched(home(in.Env))
+	reads.Into(c, home(in.Env), p.Values)
 	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).
 	if c.Prompt != "" {
 		c.PromptArgs = p.Spans("--prompt")
@@ -146,15 +146,15 @@ func settingsFiles(agent, dir string, env func(string) string) []string {
 	return files
 }
 
-// watched returns the files that vibe reads on its own at the start of a session. .env contains
-// the key.
-func watched(home string) []rewrite.Watch {
-	return slices.Concat(
-		base.Watches(home, "~/.vibe", reason.AuthChanged, "~/.env"),
-		base.Watches(home, "~/.vibe", reason.InstructionsChanged,
-			"~/AGENTS.md", "~/instructions.md", "~/prompts/*.md", ".vibe/prompts/*.md",
-			"^/AGENTS.md", "^/VIBE.md"),
-		base.Watches(home, "~/.vibe", "", ".vibe/agents/*.toml"))
+// .env contains the key.
+var reads = base.Reads{
+	Home: "~/.vibe",
+	Watched: base.Watched{
+		{reason.AuthChanged, []string{"~/.env"}},
+		{reason.InstructionsChanged, []string{"~/{AGENTS,instructions}.md",
+			"{~,.vibe}/prompts/*.md", "^/{AGENTS,VIBE}.md"}},
+		{"", []string{".vibe/agents/*.toml"}},
+	},
 }
 
 func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
