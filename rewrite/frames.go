@@ -131,7 +131,7 @@ func (f Frame) ChangesSession() bool {
 // SDK sends one so that has two for the same ID: claude 2.0.50 connects to such a server twice
 // (claude-agent-sdk 0.1.44).
 func (f Frame) answersServer() bool {
-	message, ok := jsonFields(jsonline.Member(f.Body, "message"))
+	message, ok := jsonline.Members(jsonline.Member(f.Body, "message"))
 	return f.Subtype == "mcp_message" && ok && message["method"] == "" && message["id"] != ""
 }
 
@@ -163,8 +163,8 @@ func (f Frame) Prompt() (text string, why reason.Code) {
 // rawPrompt returns the JSON string with a message's text, in the bytes of the line: the content,
 // or the only part.
 func (f Frame) rawPrompt() (raw string, why reason.Code) {
-	fields, ok := jsonFields(string(f.Line))
-	message, plain := jsonFields(fields["message"])
+	fields, ok := jsonline.Members(string(f.Line))
+	message, plain := jsonline.Members(fields["message"])
 	if !ok || !plain || f.Kind != UserFrame {
 		return "", reason.MessageContent
 	}
@@ -192,7 +192,7 @@ func textOf(content string) string {
 		if json.Unmarshal([]byte(content), &parts) != nil || len(parts) != 1 {
 			return ""
 		}
-		part, ok := jsonFields(string(parts[0]))
+		part, ok := jsonline.Members(string(parts[0]))
 		if !ok || !within(part, contentFields) || jsonline.String(part["type"]) != "text" {
 			return ""
 		}
@@ -222,29 +222,6 @@ func (f Frame) canReplace() bool {
 		!strings.ContainsRune(jsonline.String(raw), utf8.RuneError)
 }
 
-// jsonFields returns the fields of an object, each in the bytes of the text. ok is false for
-// anything else, and for an object with a duplicate name.
-func jsonFields(text string) (fields map[string]string, ok bool) {
-	d := json.NewDecoder(strings.NewReader(text))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return nil, false
-	}
-	fields = map[string]string{}
-	for d.More() {
-		token, err := d.Token()
-		name, isName := token.(string)
-		var value json.RawMessage
-		if err != nil || !isName || d.Decode(&value) != nil {
-			return nil, false
-		}
-		if _, twice := fields[name]; twice {
-			return nil, false
-		}
-		fields[name] = string(value)
-	}
-	return fields, true
-}
-
 // within reports whether an object has no fields but these.
 func within(fields map[string]string, known []string) bool {
 	for name := range fields {
@@ -263,18 +240,18 @@ var (
 
 // Key returns a text that is equal for the same request of claude in two runs.
 func (f Frame) Key() string {
-	body := []byte(f.Body)
+	body := f.Body
 	for _, name := range requestOfRun {
 		body = jsonline.RemoveKey(body, name)
 	}
-	if input := jsonline.Member(string(body), "input"); input != "" {
-		stripped := []byte(input)
+	if input := jsonline.Member(body, "input"); input != "" {
+		stripped := input
 		for _, name := range inputOfRun {
 			stripped = jsonline.RemoveKey(stripped, name)
 		}
-		body = bytes.Replace(body, []byte(input), stripped, 1)
+		body = strings.Replace(body, input, stripped, 1)
 	}
-	return string(body)
+	return body
 }
 
 // Answering returns an answer's line with the ID of another request.

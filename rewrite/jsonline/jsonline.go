@@ -107,38 +107,6 @@ func FormatNano(n int64) string {
 	return text
 }
 
-// RemoveKey removes a key with its value from an object and keeps every other byte.
-func RemoveKey(line []byte, key string) []byte {
-	if !bytes.Contains(line, []byte(`"`+key+`"`)) {
-		return line
-	}
-	d := json.NewDecoder(bytes.NewReader(line))
-	if _, err := d.Token(); err != nil {
-		return line
-	}
-	for first := true; d.More(); first = false {
-		from := int(d.InputOffset())
-		name, err := d.Token()
-		if err != nil {
-			return line
-		}
-		var value json.RawMessage
-		if d.Decode(&value) != nil {
-			return line
-		}
-		if name == key {
-			to := int(d.InputOffset())
-			if first { // the comma follows it
-				rest := bytes.TrimLeft(line[to:], " \t\r\n")
-				rest = bytes.TrimLeft(bytes.TrimPrefix(rest, []byte(",")), " \t\r\n")
-				to = len(line) - len(rest)
-			}
-			return append(append([]byte(nil), line[:from]...), line[to:]...)
-		}
-	}
-	return line
-}
-
 // RawString encodes text the way gemini and vibe write JSON: only characters that must be escaped
 // are escaped (recordings/gemini/multi-stream, recordings/vibe/multi-streaming).
 func RawString(text string) []byte {

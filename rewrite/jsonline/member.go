@@ -3,37 +3,82 @@ package jsonline
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"strings"
 )
 
+// A member is one of a JSON object, as written in the text from at to end.
+type member struct {
+	name, value string
+	at, end     int
+}
+
+// members returns the members of an object, as far as it is well formed. It skips the values
+// unparsed, since a tool's state file can be large.
+func members(text string) iter.Seq[member] {
+	return func(yield func(member) bool) {
+		rest, open := strings.CutPrefix(strings.TrimLeft(text, space), "{")
+		for open {
+			rest = strings.TrimLeft(rest, space+",")
+			m := member{at: len(text) - len(rest)}
+			if !strings.HasPrefix(rest, `"`) {
+				return
+			}
+			n := valueEnd(rest)
+			m.name = String(rest[:n])
+			if rest, open = strings.CutPrefix(strings.TrimLeft(rest[n:], space), ":"); !open {
+				return
+			}
+			rest = strings.TrimLeft(rest, space)
+			n = valueEnd(rest)
+			m.value, rest = rest[:n], rest[n:]
+			m.end = len(text) - len(rest)
+			if n == 0 || !yield(m) {
+				return
+			}
+		}
+	}
+}
+
 // Member returns the value of a key of a JSON object as written in the text, "" if there is none.
-// It skips everything else unparsed, since a tool's state file can be large.
-func Member(text, key string) string {
-	rest := strings.TrimLeft(text, space)
-	if !strings.HasPrefix(rest, "{") {
-		return ""
+func Member(text, key string) (value string) {
+	for m := range members(text) {
+		if m.name == key {
+			value = m.value // of a duplicate key the last counts
+		}
 	}
-	value := ""
-	for rest = rest[1:]; ; {
-		rest = strings.TrimLeft(rest, space+",")
-		if !strings.HasPrefix(rest, `"`) {
-			return value
+	return value
+}
+
+// Members returns the values of an object as written in the text. ok is false for anything else,
+// and for an object with a duplicate name.
+func Members(text string) (values map[string]string, ok bool) {
+	values = map[string]string{}
+	for m := range members(text) {
+		if _, twice := values[m.name]; twice {
+			return nil, false
 		}
-		n := valueEnd(rest)
-		name := rest[:n]
-		rest = strings.TrimLeft(rest[n:], space)
-		if !strings.HasPrefix(rest, ":") {
-			return value
-		}
-		rest = strings.TrimLeft(rest[1:], space)
-		if n = valueEnd(rest); n == 0 {
-			return value
-		}
-		if String(name) == key {
-			value = rest[:n] // of a duplicate key the last counts
-		}
-		rest = rest[n:]
+		values[m.name] = m.value
 	}
+	return values, strings.HasPrefix(strings.TrimLeft(text, space), "{") &&
+		json.Valid([]byte(text))
+}
+
+// RemoveKey removes a key with its value from an object and keeps every other byte.
+func RemoveKey(text, key string) string {
+	before := 0 // the end of the member before
+	for m := range members(text) {
+		switch {
+		case m.name != key:
+			before = m.end
+		case before > 0:
+			return text[:before] + text[m.end:]
+		default: // the comma follows it
+			rest := strings.TrimLeft(text[m.end:], space)
+			return text[:m.at] + strings.TrimLeft(strings.TrimPrefix(rest, ","), space)
+		}
+	}
+	return text
 }
 
 const space = " \t\r\n"

@@ -37,7 +37,7 @@ func FuzzJSONLine(f *testing.F) {
 			!bytes.Equal(tooltest.StripNumbers(got), tooltest.StripNumbers(line)) {
 			t.Fatalf("%q becomes %q: more than numbers", line, got)
 		}
-		cut := jsonline.RemoveKey(bytes.Clone(line), "a")
+		cut := []byte(jsonline.RemoveKey(string(line), "a"))
 		if !json.Valid(cut) {
 			t.Fatalf("%q without a is %q", line, cut)
 		}

@@ -1,9 +1,6 @@
 // Package qwen is Qwen Code as the shim knows it: command line, output, session files. Facts here
 // were measured with 0.24.4 unless they name another version; docs/internals/qwen.md lists them
 // all.
-//
-// It never runs the tool. Invariant: a command line that it does not know in full is passed
-// through.
 package qwen
 
 import (
@@ -177,7 +174,7 @@ func (qwen) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Com
 // settings returns the settings of a file. The version of the form does not count: qwen adds it
 // the first time that it reads the file.
 func settings(path, text string) []rewrite.Setting {
-	text = jsonline.Compact(string(jsonline.RemoveKey([]byte(text), "$version")))
+	text = jsonline.Compact(jsonline.RemoveKey(text, "$version"))
 	if text == "" {
 		return nil
 	}
