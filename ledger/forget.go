@@ -66,13 +66,11 @@ func (l *Ledger) Forget(c ChainName, dry bool) (f Removal, err error) {
 	if _, err := l.db.Exec("PRAGMA secure_delete = ON"); err != nil {
 		return f, err
 	}
-	err = l.withoutKeys(func() error {
-		return l.write(func(tx *sql.Tx) (err error) {
-			if f, err = dropNamed(tx, c); err == nil && dry {
-				return errTakenBack
-			}
-			return err
-		})
+	err = l.write(func(tx *sql.Tx) (err error) {
+		if f, err = dropNamed(tx, c); err == nil && dry {
+			return errTakenBack
+		}
+		return err
 	})
 	if errors.Is(err, errTakenBack) {
 		return f, nil
@@ -91,11 +89,10 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Removal, err error) {
 	if len(busy) > 0 {
 		return f, ErrInUse
 	}
-	if f, err = dropChains(tx, []int64{c.ID}, -1); err != nil {
+	if err := f.dropChain(tx, c.ID, -1); err != nil {
 		return f, err
 	}
-	observed, err := dropRows(tx, "calls",
-		"mode = ? AND native_id IN (SELECT value FROM json_each(?))", -1,
+	observed, err := dropCalls(tx, "mode = ? AND native_id IN (SELECT value FROM json_each(?))", -1,
 		rewrite.Observe, EncodeJSON(c.NativeIDs))
 	if err != nil {
 		return f, err

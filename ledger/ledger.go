@@ -125,7 +125,7 @@ func (l *Ledger) prepareLocked(path string) error {
 	if l.Aside, err = l.copyAside(path); err != nil {
 		return err
 	}
-	if err := l.withoutKeys(l.create); err != nil {
+	if err := l.create(); err != nil {
 		return err
 	}
 	return l.prepare(true)
@@ -214,7 +214,7 @@ func (l *Ledger) create() error {
 			return nil
 		}
 		older, err := Column[string](tx, `SELECT name FROM sqlite_schema
-			WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid`)
+			WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid DESC`) // by their keys
 		switch {
 		case err != nil:
 			return err
@@ -461,7 +461,7 @@ func schema() string {
 const applicationID = 0x72707231
 
 // schemaVersion numbers the tables. A ledger of an older version is set aside.
-const schemaVersion = 19
+const schemaVersion = 20
 
 // Format numbers the values that sessions are compared by: the digests of prompts and answers, the
 // names of settings, roles that nothing names. A session of another format is never continued, and

@@ -117,8 +117,8 @@ const dropAtOnce = 200
 // DropBefore removes everything last used before a time: chains where no live process holds a
 // session, with their sessions and calls, and calls that belong to no chain. A call without an
 // outcome can still run and is kept for a day longer. Between the short transactions other calls
-// write. Each chain is removed in one transaction, unless it has more calls than dropAtOnce: then
-// it loses the oldest first. With dry it only counts.
+// write. Each chain is removed in one transaction, unless it has dropAtOnce calls or more: then it
+// loses these first. With dry it only counts.
 func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64, err error) {
 	if dry {
 		held, err := heldChains(l)
@@ -130,20 +130,17 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 		}
 		return chains, calls, Wrap("remove old chains", err)
 	}
-	err = l.withoutKeys(func() error {
-		for more := true; more; {
-			var d Removal
-			err := l.inTurn(func(tx *sql.Tx) (err error) {
-				d, more, err = dropSome(tx, before)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			chains, calls = chains+d.Chains, calls+d.Calls
-		}
-		return l.exec("DELETE FROM passed WHERE last < ?", before)
-	})
+	for more := true; more && err == nil; {
+		var d Removal
+		err = l.inTurn(func(tx *sql.Tx) (err error) {
+			d, more, err = dropSome(tx, before)
+			return err
+		})
+		chains, calls = chains+d.Chains, calls+d.Calls
+	}
+	if err == nil {
+		err = l.exec("DELETE FROM passed WHERE last < ?", before)
+	}
 	return chains, calls, Wrap("remove old chains", err)
 }
 
@@ -154,26 +151,22 @@ const (
 		"?2)"
 )
 
-// someOldChains selects the first of these chains that have together as many calls as are removed
-// at once, or one chain that has more.
-const someOldChains = `SELECT id FROM (SELECT id, size, sum(size) OVER (ORDER BY updated, id) AS so_far FROM (
-	SELECT id, updated, (SELECT count(*) FROM (SELECT 1 FROM calls WHERE chain_id = chains.id LIMIT ?2)) + 1 AS size
-		FROM chains WHERE ` + oldChains + ` ORDER BY updated, id LIMIT ?2)) WHERE so_far <= ?2 OR so_far = size`
-
-// dropSome removes some old chains, or some of their calls or sessions, or else some calls without
-// a chain. more reports that there can be more.
+// dropSome removes some old chains, or some of the calls of one, or else some calls without a
+// chain. more reports that there can be more.
 func dropSome(tx *sql.Tx, before decide.Millis) (d Removal, more bool, err error) {
 	held, err := heldChains(tx)
 	if err != nil {
 		return d, false, err
 	}
-	old, err := Column[int64](tx, someOldChains, before, dropAtOnce, held)
-	switch {
-	case err != nil:
-	case len(old) > 0:
-		d, err = dropChains(tx, old, dropAtOnce)
-	default:
-		d.Calls, err = dropRows(tx, "calls", oldUnchained, dropAtOnce, before, day)
+	old, err := Column[int64](tx, fmt.Sprint("SELECT id FROM chains WHERE ", oldChains,
+		" ORDER BY updated, id LIMIT ", dropAtOnce), before, day, held)
+	for _, chain := range old {
+		if err == nil && d.Calls < dropAtOnce {
+			err = d.dropChain(tx, chain, dropAtOnce)
+		}
+	}
+	if err == nil && len(old) == 0 {
+		d.Calls, err = dropCalls(tx, oldUnchained, dropAtOnce, before, day)
 	}
 	return d, len(old) > 0 || d.Calls == dropAtOnce, err
 }
@@ -193,19 +186,6 @@ func (l *Ledger) inTurn(f func(*sql.Tx) error) error {
 	return err
 }
 
-// withoutKeys runs f, which removes rows together with all that refer to them. With keys, SQLite
-// would search all calls for each session.
-func (l *Ledger) withoutKeys(f func() error) (err error) {
-	if _, err := l.db.Exec("PRAGMA foreign_keys = OFF"); err != nil {
-		return err
-	}
-	defer func() {
-		_, failed := l.db.Exec("PRAGMA foreign_keys = ON")
-		err = errors.Join(err, failed)
-	}()
-	return f()
-}
-
 // heldChains returns the chains with sessions that live processes hold, as JSON.
 func heldChains(q Queryer) (string, error) {
 	held, _, err := readLeases(q, "")
@@ -219,38 +199,28 @@ func heldChains(q Queryer) (string, error) {
 // A Removal counts the removed rows.
 type Removal struct{ Chains, Sessions, Calls int64 }
 
-// dropChains removes chains with all that belongs to them, or at most limit of their calls or
-// sessions, -1 for all. It runs without keys.
-func dropChains(tx *sql.Tx, chains []int64, limit int64) (d Removal, err error) {
-	const ofChains = "chain_id IN (SELECT value FROM json_each(?))"
-	ids := EncodeJSON(chains)
-	if d.Calls, err = dropRows(tx, "calls", ofChains, limit, ids); err != nil || d.Calls == limit {
-		return d, err
+// dropChain removes a chain with its sessions and calls, or at most limit of the calls if there are
+// that many, -1 for all.
+func (d *Removal) dropChain(tx *sql.Tx, chain, limit int64) error {
+	calls, err := dropCalls(tx, "chain_id = ?", limit, chain)
+	d.Calls += calls
+	if err != nil || calls == limit {
+		return err
 	}
-	if d.Sessions, err = dropRows(tx, "sessions", ofChains, limit, ids); err != nil ||
-		d.Sessions == limit {
-		return d, err
+	sessions, err := changed(tx.Exec("DELETE FROM sessions WHERE chain_id = ?", chain))
+	if err != nil {
+		return err
 	}
-	d.Chains, err = changed(tx.Exec("DELETE FROM chains WHERE id IN (SELECT value FROM "+
-		"json_each(?))", ids))
-	return d, err
+	chains, err := changed(tx.Exec("DELETE FROM chains WHERE id = ?", chain))
+	d.Chains, d.Sessions = d.Chains+chains, d.Sessions+sessions
+	return err
 }
 
-// referring has the rows that refer to a table's rows, with the referring column.
-var referring = map[string]string{"calls": "answers WHERE call",
-	"sessions": "leases WHERE session_id"}
-
-// dropRows removes calls or sessions, and the rows that refer to them alone.
-func dropRows(tx *sql.Tx, table, which string, limit int64, args ...any) (int64, error) {
-	ids, err := Column[int64](tx,
-		fmt.Sprintf("SELECT id FROM %s WHERE %s LIMIT %d", table, which, limit), args...)
-	for _, from := range []string{referring[table], table + " WHERE id"} {
-		if err == nil {
-			_, err = tx.Exec("DELETE FROM "+from+" IN (SELECT value FROM json_each(?))",
-				EncodeJSON(ids))
-		}
-	}
-	return int64(len(ids)), err
+// dropCalls removes the calls that a condition selects, at most limit of them, and returns how many
+// there were.
+func dropCalls(tx *sql.Tx, which string, limit int64, args ...any) (int64, error) {
+	return changed(tx.Exec(fmt.Sprintf("DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE "+
+		"%s LIMIT %d)", which, limit), args...))
 }
 
 // day is the shortest time between two claims to do the same.

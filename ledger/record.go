@@ -42,7 +42,7 @@ type Record struct {
 	// 0 if it belongs to none
 	Chain int64 `db:"chain_id,once INTEGER REFERENCES chains (id) ON DELETE CASCADE" json:"-"`
 	// likewise
-	Session int64 `db:"session_id INTEGER REFERENCES sessions (id) ON DELETE CASCADE" json:"-"`
+	Session int64 `db:"session_id INTEGER" json:"-"`
 
 	// Asked.
 	Tool        string         `db:"tool,once" json:"tool" doc:"name of the tool"`
