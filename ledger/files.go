@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 func makePrivate(path string) error {
@@ -32,32 +31,15 @@ func makePrivate(path string) error {
 	return err
 }
 
-// restrictMode removes permissions beyond most from a file's mode. It opens only a file that must
-// be changed. It leaves a file of another type than most alone: a device's mode affects every user,
-// and a directory in place of a file can be any user's home.
+// restrictMode removes permissions beyond most from a file's mode. It leaves a file of another type
+// than most alone: a device's mode affects every user, and a directory in place of a file can be
+// any user's home.
 func restrictMode(path string, most fs.FileMode) error {
 	info, err := os.Stat(path)
-	if err != nil || !tooOpen(info, most) {
+	if err != nil || info.Mode().Type() != most.Type() || info.Mode().Perm()&^most == 0 {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return narrowTo(f, most)
-}
-
-func narrowTo(f *os.File, most fs.FileMode) error {
-	info, err := f.Stat()
-	if err != nil || !tooOpen(info, most) {
-		return err
-	}
-	return f.Chmod(info.Mode().Perm() & most)
-}
-
-func tooOpen(info fs.FileInfo, most fs.FileMode) bool {
-	return info.Mode().Type() == most.Type() && info.Mode().Perm()&^most != 0
+	return os.Chmod(path, info.Mode().Perm()&most)
 }
 
 // Reset replaces the file at path by an empty ledger. It moves the old file and the files that

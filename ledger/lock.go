@@ -37,7 +37,7 @@ func (l fileLock) take(wait time.Duration) (release func(), ok bool) {
 	if err != nil {
 		return release, true
 	}
-	_ = narrowTo(f, 0o600) // the file is empty
+	_ = restrictMode(l.path, 0o600) // the file is empty
 	if lockFile(f, syscall.LOCK_NB) {
 		return func() { f.Close() }, true
 	}
