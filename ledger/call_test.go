@@ -259,7 +259,7 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 	footprint := c.Prompt.Footprint()
 	wantRow(t, "what it was sent", two, map[string]any{
 		"base": string(encodeDigests(footprint.Blocks)), "base_opening": footprint.Opening,
-		"base_lines": string(encodeLines(footprint.Lines)),
+		"base_lines": string(appendNumbers(nil, footprint.Lines...)),
 		"shape":      string(encodeShape(footprint.Shape))})
 }
 

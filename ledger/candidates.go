@@ -412,11 +412,11 @@ var candidateColumns = sync.OnceValue(func() string {
 func (s *Session) sent() prompt.Sent {
 	sent := prompt.Sent{
 		Base: prompt.Footprint{Opening: int(s.BaseOpening), Bytes: s.BaseBytes,
-			Blocks: decodeDigests(s.Base),
-			Lines:  decodeLines(s.BaseLines), Shape: decodeShape(s.Shape)},
+			Blocks: decodeDigests(s.Base), Shape: decodeShape(s.Shape)},
 		Answers: decodeAnswers(s.Answers, s.Said), Transcript: s.Transcript,
 		Things: decodeMarks(s.Things),
 	}
+	sent.Base.Lines, _, _ = cutNumbers(s.BaseLines, len(sent.Base.Blocks))
 	if root := decodeDigests(s.Root); len(root) > 0 {
 		sent.RootFirst, sent.Root = root[0], root[1:]
 	}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/binary"
 	"encoding/json"
+	"math"
 
 	"reprise/rewrite/prompt"
 )
@@ -23,12 +24,32 @@ func decodeDigests(data []byte) []prompt.Digest {
 	return out
 }
 
+// appendNumbers encodes numbers that are not negative.
+func appendNumbers(out []byte, numbers ...int) []byte {
+	for _, n := range numbers {
+		out = binary.AppendUvarint(out, uint64(n))
+	}
+	return out
+}
+
+// cutNumbers decodes so many numbers, and returns the data behind them. It is not ok if the data is
+// damaged.
+func cutNumbers(data []byte, count int) (numbers []int, rest []byte, ok bool) {
+	numbers = make([]int, count)
+	for i := range numbers {
+		n, size := binary.Uvarint(data)
+		if size <= 0 || n > math.MaxInt32 {
+			return nil, nil, false
+		}
+		numbers[i], data = int(n), data[size:]
+	}
+	return numbers, data, true
+}
+
 // encodeAnswer encodes an answer to append to the column: the length in bytes, the number of the
 // lines, their digests.
 func encodeAnswer(a prompt.Answer) []byte {
-	out := binary.AppendUvarint(nil, uint64(a.Bytes))
-	out = binary.AppendUvarint(out, uint64(len(a.Lines)))
-	return append(out, encodeDigests(a.Lines)...)
+	return append(appendNumbers(nil, a.Bytes, len(a.Lines)), encodeDigests(a.Lines)...)
 }
 
 // saidForms is how many other forms of each answer are in their column.
@@ -65,68 +86,34 @@ func decodeAnswers(answers, said []byte) []prompt.Answer {
 func decodeForms(data []byte) []prompt.Answer {
 	var out []prompt.Answer
 	for len(data) > 0 {
-		size, n := binary.Uvarint(data)
-		lines, m := binary.Uvarint(data[max(n, 0):])
-		head := n + m
-		if n <= 0 || m <= 0 || lines > uint64(len(data)-head)/prompt.DigestSize {
+		head, rest, ok := cutNumbers(data, 2)
+		if !ok || head[1] > len(rest)/prompt.DigestSize {
 			// A damaged column matches no transcript, which is safe.
 			return append(out, prompt.Answer{Lines: []prompt.Digest{{}}})
 		}
-		end := head + int(lines)*prompt.DigestSize
-		out = append(out, prompt.Answer{Bytes: int(size), Lines: decodeDigests(data[head:end])})
-		data = data[end:]
-	}
-	return out
-}
-
-// encodeLines encodes how many lines each block has.
-func encodeLines(lines []int) []byte {
-	out := make([]byte, 0, len(lines))
-	for _, n := range lines {
-		out = binary.AppendUvarint(out, uint64(n))
-	}
-	return out
-}
-
-func decodeLines(data []byte) []int {
-	var out []int
-	for len(data) > 0 {
-		n, size := binary.Uvarint(data)
-		if size <= 0 {
-			return nil
-		}
-		out, data = append(out, int(n)), data[size:]
+		end := head[1] * prompt.DigestSize
+		out = append(out, prompt.Answer{Bytes: head[0], Lines: decodeDigests(rest[:end])})
+		data = rest[end:]
 	}
 	return out
 }
 
 // encodeShape encodes three numbers, three digests, and two digests for each part.
 func encodeShape(s prompt.Shape) []byte {
-	out := binary.AppendUvarint(nil, uint64(s.Size))
-	out = binary.AppendUvarint(out, uint64(s.HeadSize))
-	out = binary.AppendUvarint(out, uint64(s.FirstTurn+1))
-	out = append(out, encodeDigests([]prompt.Digest{s.Whole, s.Head, s.Tail})...)
+	digests := []prompt.Digest{s.Whole, s.Head, s.Tail}
 	for _, part := range s.Parts {
-		out = append(out, encodeDigests([]prompt.Digest{part.Name, part.Text})...)
+		digests = append(digests, part.Name, part.Text)
 	}
-	return out
+	return append(appendNumbers(nil, s.Size, s.HeadSize, s.FirstTurn+1), encodeDigests(digests)...)
 }
 
 // decodeShape decodes a shape. A damaged one decodes to the zero Shape, so that no delta is made
 // from it.
 func decodeShape(data []byte) prompt.Shape {
-	none := prompt.Shape{FirstTurn: -1}
-	var numbers [3]int
-	for i := range numbers {
-		n, size := binary.Uvarint(data)
-		if size <= 0 {
-			return none
-		}
-		numbers[i], data = int(n), data[size:]
-	}
-	digests := decodeDigests(data)
-	if len(digests) < 3 {
-		return none
+	numbers, rest, ok := cutNumbers(data, 3)
+	digests := decodeDigests(rest)
+	if !ok || len(digests) < 3 {
+		return prompt.Shape{FirstTurn: -1}
 	}
 	s := prompt.Shape{Size: numbers[0], HeadSize: numbers[1], FirstTurn: numbers[2] - 1,
 		Whole: digests[0], Head: digests[1], Tail: digests[2]}

@@ -47,7 +47,7 @@ func newSession(c *Call) Session {
 
 func (s *Session) send(p *prompt.Prompt) prompt.Footprint {
 	base := p.Footprint()
-	s.Base, s.BaseLines = encodeDigests(base.Blocks), encodeLines(base.Lines)
+	s.Base, s.BaseLines = encodeDigests(base.Blocks), appendNumbers(nil, base.Lines...)
 	s.BaseOpening, s.BaseBytes = int64(base.Opening), base.Bytes
 	s.Shape = encodeShape(base.Shape)
 	return base
