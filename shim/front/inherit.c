@@ -216,9 +216,10 @@ static void copy(void) {
 }
 
 // inherit_feeder starts a process that writes data to one descriptor and then copies another to
-// it. The process is no child of the shim, which becomes a program that expects no children. All
-// that can fail is done by its parent, which returns the errno as the exit code; a caller that
-// ignores SIGCHLD would hide that code.
+// it, until the end or until no process reads it. It outlives the shim and blocks all signals. It is
+// no child of the shim, which can become a program that expects no children. All that can fail is
+// done by its parent, which returns the errno as the exit code; a caller that ignores SIGCHLD would
+// hide that code.
 int inherit_feeder(const char *data, size_t size, int from, int to) {
 	struct sigaction keep = {.sa_handler = SIG_DFL}, was;
 	int status = 0, failed = 0;
@@ -238,21 +239,6 @@ int inherit_feeder(const char *data, size_t size, int from, int to) {
 	inherit_unblock(old);
 	if (failed) return failed;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
-}
-
-// inherit_copier starts a process that copies one descriptor to another until the end or until
-// no process reads it. It outlives the shim and blocks all signals. Other than inherit_feeder it
-// leaves SIGCHLD alone, which can come from the tool meanwhile.
-int inherit_copier(int from, int to) {
-	sigset_t old = inherit_block(true);
-	pid_t child = fork();
-	if (child == 0) {
-		leave_two(from, to);
-		copy();
-		_exit(0);
-	}
-	inherit_unblock(old);
-	return child < 0 ? errno : 0;
 }
 
 static void act(int sig, int how, sigset_t *set) {

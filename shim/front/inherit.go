@@ -60,14 +60,8 @@ func Witness(report uintptr) int { return int(C.inherit_witness(C.int(report))) 
 
 // Feed starts a process that writes data to a descriptor, and then everything from another one.
 func Feed(data string, from, to uintptr) error {
-	return errno(C.inherit_feeder((*C.char)(unsafe.Pointer(unsafe.StringData(data))),
-		C.size_t(len(data)), C.int(from), C.int(to)))
-}
-
-// Copy starts a process that copies one descriptor to another until the end.
-func Copy(from uintptr, to int) error { return errno(C.inherit_copier(C.int(from), C.int(to))) }
-
-func errno(n C.int) error {
+	n := C.inherit_feeder((*C.char)(unsafe.Pointer(unsafe.StringData(data))), C.size_t(len(data)),
+		C.int(from), C.int(to))
 	if n == 0 {
 		return nil
 	}

@@ -388,7 +388,7 @@ func (a *Attempt) leaveOpen(t *tap) {
 	if HungUp(int(t.ours.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
 		return
 	}
-	if err := front.Copy(t.ours.Fd(), t.to.fd); err != nil {
+	if err := front.Feed("", t.ours.Fd(), uintptr(t.to.fd)); err != nil {
 		a.Fault("go on copying output", fmt.Errorf("fork: %w", err))
 	}
 }

@@ -122,10 +122,9 @@ const terminalHolds = 1 << 20
 // if it has any byte to read, waiting returns more than it can hold.
 func (t *tap) waiting() (n int) {
 	withFD(t.ours, func(fd int) {
-		ask := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		if t.screen == nil {
 			n = front.Waiting(fd)
-		} else if _, err := unix.Poll(ask, 0); err == nil && ask[0].Revents&unix.POLLIN != 0 {
+		} else if ready, _ := poll(fd, unix.POLLIN, 0); ready&unix.POLLIN != 0 {
 			n = terminalHolds
 		}
 	})
@@ -148,15 +147,11 @@ type splitter struct {
 	part  []byte                 // the unfinished line
 	ahead int                    // how much of part was shown early
 	long  bool                   // the present line is too long to be read
-	piece []byte
-	same  span // the part of piece that is shown as it is, after out
-	out   []byte
+	out   []byte                 // the rendering of the present piece
 }
 
 // longPart is the length at which an unfinished line gets room for the longest line.
 const longPart = 1 << 20
-
-type span struct{ from, to int }
 
 // next renders the piece in a buffer, or the unfinished line if b is nil. The result is
 // stored in that buffer.
@@ -165,54 +160,32 @@ func (s *splitter) next(b *buffer) []byte {
 		return s.flush()
 	}
 	s.out = b.rendered
-	shown := s.feed(b.piece)
-	b.rendered, s.out = s.out, nil
-	return shown
+	b.rendered, s.out = s.feed(b.piece), nil
+	return b.rendered
 }
 
-// feed renders a piece. It returns a part of the piece itself if that is shown as it is, or else
-// out.
+// feed renders a piece. The result is valid until the next call.
 func (s *splitter) feed(piece []byte) []byte {
-	s.piece, s.same, s.out = piece, span{}, s.out[:0]
+	s.out = s.out[:0]
 	if s.max == rewrite.NoLines {
-		s.show(span{0, len(piece)}, s.line(piece))
-	}
-	for at := 0; s.max != rewrite.NoLines && at < len(piece); {
-		end := bytes.IndexByte(piece[at:], '\n') + 1
-		if end == 0 {
-			s.unfinished(span{at, len(piece)})
-			break
-		}
-		s.finished(span{at, at + end})
-		at += end
-	}
-	if len(s.out) > 0 {
-		s.out = append(s.out, piece[s.same.from:s.same.to]...)
+		s.show(s.line(piece))
 		return s.out
 	}
-	return piece[s.same.from:s.same.to]
-}
-
-// show appends the rendering of a part of the piece.
-func (s *splitter) show(of span, shown []byte) {
-	asIs := len(shown) == of.to-of.from && &shown[0] == &s.piece[of.from]
-	switch {
-	case len(shown) == 0:
-	case asIs && s.same.from == s.same.to:
-		s.same = of
-	case asIs && s.same.to == of.from:
-		s.same.to = of.to
-	default:
-		s.out = append(s.out, s.piece[s.same.from:s.same.to]...)
-		s.out = append(s.out, shown...)
-		s.same = span{}
+	for line := range bytes.Lines(piece) {
+		if line[len(line)-1] == '\n' {
+			s.finished(line)
+		} else {
+			s.unfinished(line)
+		}
 	}
+	return s.out
 }
 
-func (s *splitter) unfinished(at span) {
-	data := s.piece[at.from:at.to]
+func (s *splitter) show(data []byte) { s.out = append(s.out, data...) }
+
+func (s *splitter) unfinished(data []byte) {
 	if s.long {
-		s.show(at, data)
+		s.show(data)
 		return
 	}
 	if s.max > 0 && len(s.part) > longPart {
@@ -222,18 +195,17 @@ func (s *splitter) unfinished(at span) {
 	s.part = append(s.part, data...)
 	switch {
 	case s.tooLong(s.part):
-		s.show(at, s.part[s.ahead:])
+		s.show(s.part[s.ahead:])
 		s.part, s.ahead, s.long = nil, 0, true
 	case s.ahead > 0 || s.early != nil && s.early(s.part):
-		s.show(at, s.part[s.ahead:])
+		s.show(s.part[s.ahead:])
 		s.ahead = len(s.part)
 	}
 }
 
 func (s *splitter) tooLong(line []byte) bool { return s.max > 0 && len(line) > s.max }
 
-func (s *splitter) finished(at span) {
-	line := s.piece[at.from:at.to]
+func (s *splitter) finished(line []byte) {
 	if len(s.part) > 0 {
 		s.part = append(s.part, line...)
 		line, s.part = s.part, s.part[:0]
@@ -246,7 +218,7 @@ func (s *splitter) finished(at span) {
 		shown = line[s.ahead:]
 	}
 	s.long, s.ahead = false, 0
-	s.show(at, shown)
+	s.show(shown)
 }
 
 // flush renders the last line, which has no newline.
@@ -255,9 +227,8 @@ func (s *splitter) flush() []byte {
 	if len(s.part) == 0 {
 		return s.out
 	}
-	shown := s.line(s.part)
-	if s.ahead == 0 {
-		s.out = append(s.out, shown...)
+	if shown := s.line(s.part); s.ahead == 0 {
+		s.show(shown)
 	}
 	s.part, s.ahead = s.part[:0], 0
 	return s.out

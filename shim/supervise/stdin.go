@@ -215,34 +215,35 @@ func readSome(fd int, buffer []byte) (n int, err error) {
 // readable waits until a descriptor has data or is at the end, and reports whether it is. A
 // negative wait has no limit.
 func readable(fd int, wait time.Duration) (bool, error) {
-	n, err := poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, wait)
-	return n > 0, err
+	ready, err := poll(fd, unix.POLLIN, wait)
+	return ready != 0, err
 }
 
-// poll waits until some descriptors are ready, and returns how many are. A negative wait has no
-// limit.
-func poll(fds []unix.PollFd, wait time.Duration) (n int, err error) {
-	ms := -1
+// poll waits until a descriptor is ready for events, has failed or hung up, and returns which. A
+// negative wait has no limit.
+func poll(fd int, events int16, wait time.Duration) (ready int16, err error) {
+	fds, ms := []unix.PollFd{{Fd: int32(fd), Events: events}}, -1
 	if wait >= 0 {
 		ms = int(wait.Milliseconds())
 	}
 	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
-		n, err = unix.Poll(fds, ms)
+		_, err = unix.Poll(fds, ms)
 	}
-	return n, err
+	return fds[0].Revents, err
 }
 
 // textFile returns an unnamed file that contains text. If no file can hold it, textFile returns a
-// pipe that holds it all: the caller's limit on the size of files (ulimit -f) also applies to a
-// memfd.
+// pipe: the caller's limit on the size of files (ulimit -f) also applies to a memfd.
 func textFile(text string) (*os.File, error) {
-	f, err := inFile(text)
-	if err != nil {
-		if pipe, pipeErr := inPipe(text); pipeErr == nil {
-			return pipe, nil
-		}
+	if f, err := inFile(text); err == nil {
+		return f, nil
 	}
-	return f, err
+	none, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	defer none.Close()
+	return ahead(text, none)
 }
 
 // ahead returns a pipe with text followed by the rest of the caller's stdin. A separate process
@@ -256,28 +257,6 @@ func ahead(text string, of *os.File) (*os.File, error) {
 	if err := front.Feed(text, of.Fd(), w.Fd()); err != nil {
 		r.Close()
 		return nil, fmt.Errorf("hand on stdin: %w", err)
-	}
-	return r, nil
-}
-
-// inPipe returns a pipe that already holds all of a text. It fails if there is too much of it.
-func inPipe(text string) (*os.File, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer w.Close()
-	widen(w)
-	fd := int(w.Fd())
-	err = unix.SetNonblock(fd, true)
-	for n := 0; err == nil && n < len(text); {
-		var m int
-		m, err = unix.Write(fd, []byte(text[n:]))
-		n += max(m, 0)
-	}
-	if err != nil {
-		r.Close()
-		return nil, err
 	}
 	return r, nil
 }
@@ -300,6 +279,11 @@ func unnamedFile() (*os.File, error) {
 	if fd, err := memfd(); err == nil {
 		return os.NewFile(uintptr(fd), "stdin"), nil
 	}
+	return unlinkedFile()
+}
+
+// unlinkedFile makes a file on the disk that has no name any more.
+func unlinkedFile() (*os.File, error) {
 	f, err := os.CreateTemp("", "reprise-*")
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package supervise
 import (
 	"errors"
 	"os"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,9 +18,8 @@ type relay struct {
 	// was decided without them.
 	hold bool
 	// late receives the data that are held, or nil when the first data are passed on.
-	late chan []byte
-
-	stopped, stopping *os.File // the two ends of a pipe; closing stopping stops the relay
+	late    chan []byte
+	stopped atomic.Bool
 }
 
 // newRelay returns a relay and the tool's stdin.
@@ -27,9 +27,6 @@ func newRelay(from *os.File, first []byte, hold bool) (r *relay, stdin *os.File,
 	r = &relay{from: int(from.Fd()), first: first, hold: hold, late: make(chan []byte, 1)}
 	if stdin, r.to, err = os.Pipe(); err != nil {
 		return nil, nil, err
-	}
-	if r.stopped, r.stopping, err = os.Pipe(); err != nil {
-		return nil, nil, errors.Join(err, stdin.Close(), r.to.Close())
 	}
 	return r, stdin, nil
 }
@@ -45,7 +42,6 @@ func (r *relay) start() <-chan []byte {
 
 // run passes data on until the end of the caller's stdin, or until the relay is stopped.
 func (r *relay) run() {
-	defer r.stopped.Close()
 	data := r.first
 	reported := false
 	for piece := make([]byte, pieceSize); ; {
@@ -75,18 +71,20 @@ func (r *relay) run() {
 	}
 }
 
-// wait waits for data or the end of stdin. It returns false if the relay is stopped.
+// wait waits for data or the end of stdin. It returns false if the relay is stopped, maybe only
+// when data have come.
 func (r *relay) wait() bool {
-	fds := []unix.PollFd{{Fd: int32(r.from), Events: unix.POLLIN},
-		{Fd: int32(r.stopped.Fd()), Events: unix.POLLIN}}
-	_, err := poll(fds, -1)
-	return err == nil && fds[1].Revents == 0
+	if r.stopped.Load() {
+		return false
+	}
+	_, err := readable(r.from, -1)
+	return err == nil && !r.stopped.Load()
 }
 
 // stop stops the relay. It reads no more of the caller's stdin.
 func (r *relay) stop() {
 	if r != nil {
-		r.stopping.Close()
+		r.stopped.Store(true)
 	}
 }
 

@@ -105,8 +105,7 @@ func (s *sink) Write(data []byte) (written int, err error) {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EAGAIN):
-			if _, err := poll([]unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLOUT}},
-				-1); err != nil {
+			if _, err := poll(s.fd, unix.POLLOUT, -1); err != nil {
 				return written, err
 			}
 		case err != nil:
@@ -121,9 +120,8 @@ func (s *sink) Write(data []byte) (written int, err error) {
 
 // HungUp reports whether a descriptor is a pipe or socket with a closed other end.
 func HungUp(fd int) bool {
-	fds := []unix.PollFd{{Fd: int32(fd)}}
-	_, err := unix.Poll(fds, 0)
-	return err == nil && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+	ready, err := poll(fd, 0, 0)
+	return err == nil && ready&(unix.POLLERR|unix.POLLHUP) != 0
 }
 
 // heldMemory is how many bytes of held output stay in memory. More goes to an unnamed file.
@@ -162,12 +160,9 @@ func (s *heldOutput) store(data []byte) error {
 		return nil
 	}
 	if s.file == nil {
-		f, err := os.CreateTemp("", "reprise-*")
+		f, err := unlinkedFile()
 		if err != nil {
 			return err
-		}
-		if err := os.Remove(f.Name()); err != nil {
-			return errors.Join(err, f.Close())
 		}
 		s.file = f
 	}
@@ -223,7 +218,7 @@ const keptRendering = 256 << 10
 // to the writers. When it has been written it returns to the reader.
 type buffer struct {
 	piece    []byte // the data that was read
-	rendered []byte // the rendering, if that is not a part of piece
+	rendered []byte // as it is shown, if the piece is read by lines
 	users    atomic.Int32
 	free     chan<- *buffer
 }
@@ -408,8 +403,7 @@ func (o *outputs) delivery() (taken int64, waiting bool) {
 
 // takes reports whether the caller's streams take more now.
 func (o *outputs) takes() bool {
-	fds := []unix.PollFd{{Fd: int32(o.stdout.fd), Events: unix.POLLOUT},
-		{Fd: int32(o.stderr.fd), Events: unix.POLLOUT}}
-	n, err := unix.Poll(fds, 0)
-	return err == nil && n == len(fds)
+	out, _ := poll(o.stdout.fd, unix.POLLOUT, 0)
+	errOut, _ := poll(o.stderr.fd, unix.POLLOUT, 0)
+	return out != 0 && errOut != 0
 }
