@@ -72,14 +72,13 @@ func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File,
 		a.state = stateHolding
 	}
 	child, err := a.link(files)
-	defer a.closeLinks()
+	defer a.closeTaps()
 	if err != nil {
 		return Status{}, err
 	}
 	a.events = newEvents()
 	a.connect(files[1], files[2])
 	a.follow()
-	close(a.starting)
 	a.process, err = start(path, args, environ, child, a.Plan.ReexecsSelf)
 	if id := a.Plan.ID(); err == nil && id != "" {
 		a.pin(id)
@@ -101,11 +100,11 @@ func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File,
 // link makes the taps that are needed, stdout's first, and returns the files that the tool gets as
 // the streams.
 func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
-	out, err := newLink(files[1])
+	out, err := newTap(files[1])
 	if err != nil {
 		return child, err
 	}
-	a.taps = []*tap{newTap(out, nil)}
+	a.taps = []*tap{out}
 	if a.Plan.ExitsBeforeFlush || takesAll(files[1]) {
 		widen(out.tools)
 	}
@@ -115,11 +114,11 @@ func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 	if a.state != stateHolding && !a.Plan.ReadStderr && !one || front.Closed(files[2].Fd()) {
 		return child, nil
 	}
-	errOut, err := newLink(files[2])
+	errOut, err := newTap(files[2])
 	if err != nil {
 		return child, err
 	}
-	a.taps = append(a.taps, newTap(errOut, nil))
+	a.taps = append(a.taps, errOut)
 	child[2] = errOut.tools
 	if a.Plan.OneStream && one {
 		child[1] = errOut.tools
@@ -127,7 +126,7 @@ func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 	return child, nil
 }
 
-func (a *Attempt) closeLinks() {
+func (a *Attempt) closeTaps() {
 	for _, t := range a.taps {
 		t.ours.Close()
 		t.tools.Close() // a second time where the tool was started
@@ -202,11 +201,8 @@ func (a *Attempt) follow() {
 }
 
 // readFile runs in the watcher's goroutine and sends new data of a followed file to the
-// event loop. It ignores data from before the tool's start.
+// event loop.
 func (a *Attempt) readFile(path string, data []byte) {
-	if !isClosed(a.starting) {
-		return
-	}
 	select {
 	case a.files <- followed{path, bytes.Clone(data)}:
 	case <-a.stop:

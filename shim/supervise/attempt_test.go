@@ -796,7 +796,7 @@ func TestReadersWait(t *testing.T) {
 		_, _ = w.Write(make([]byte, 4<<20))
 		w.Close()
 	}()
-	tp, pieces, stop := newTap(link{ours: r}, nil), make(chan piece, buffersPerStream+1),
+	tp, pieces, stop := &tap{ours: r}, make(chan piece, buffersPerStream+1),
 		make(chan struct{})
 	ended := make(chan struct{})
 	go func() {

@@ -33,12 +33,11 @@ const (
 
 // events are the channels of the event loop.
 type events struct {
-	pieces   chan piece    // from the readers; sending never blocks
-	files    chan followed // from the watcher
-	gone     chan loss     // one of the caller's streams takes no more
-	starting chan struct{} // closed when the tool starts
-	started  time.Time
-	stop     chan struct{} // closed when the loop has ended; readers, writers and watcher then end
+	pieces  chan piece    // from the readers; sending never blocks
+	files   chan followed // from the watcher
+	gone    chan loss     // one of the caller's streams takes no more
+	started time.Time
+	stop    chan struct{} // closed when the loop has ended; readers, writers and watcher then end
 
 	steps   chan func()   // next steps, from the watcher and then the writers at their end
 	stdin   <-chan []byte // from the relay: data that came after the decision
@@ -57,8 +56,7 @@ type timers struct {
 func newEvents() events {
 	return events{
 		pieces: make(chan piece, mostPieces), files: make(chan followed),
-		gone:     make(chan loss, mostGone),
-		starting: make(chan struct{}), stop: make(chan struct{}),
+		gone: make(chan loss, mostGone), stop: make(chan struct{}),
 		steps: make(chan func(), mostSteps),
 	}
 }

@@ -16,8 +16,8 @@ const lastSignal = syscall.Signal(64)
 
 // The requests for the modes of a terminal.
 const (
-	GetTermios = unix.TCGETS
-	SetTermios = unix.TCSETS
+	getTermios = unix.TCGETS
+	setTermios = unix.TCSETS
 )
 
 // EndsWithUs returns attributes that kill a child when the shim is killed.

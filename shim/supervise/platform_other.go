@@ -14,8 +14,8 @@ const lastSignal = syscall.Signal(31)
 
 // The requests for the modes of a terminal.
 const (
-	GetTermios = unix.TIOCGETA
-	SetTermios = unix.TIOCSETA
+	getTermios = unix.TIOCGETA
+	setTermios = unix.TIOCSETA
 )
 
 // EndsWithUs returns nil: this system cannot kill a child with its parent.

@@ -14,9 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A tap is one of the tool's streams. The reader runs in a separate goroutine.
+// A tap is one of the tool's streams: a pipe, or a terminal if the caller's stream is one, so that
+// the tool writes as to a terminal. It is not the tool's controlling terminal: that stays the
+// caller's, with stdin, signals and job control. The reader runs in a separate goroutine.
 type tap struct {
-	link
+	ours, tools *os.File // the shim's end and the tool's
+	screen      *os.File // the caller's terminal, nil for a pipe
+
 	to *sink
 	// the event loop calls it with each piece of the stream, and with nil at the end
 	take func(*buffer)
@@ -33,10 +37,6 @@ type piece struct {
 	tap    *tap
 	buffer *buffer
 	over   bool
-}
-
-func newTap(l link, to *sink) *tap {
-	return &tap{link: l, to: to, free: make(chan *buffer, buffersPerStream)}
 }
 
 // read reads the stream to the end, or, after end was called, all that the tool has written by

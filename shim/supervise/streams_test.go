@@ -481,8 +481,7 @@ func TestWhatEndsWhenTheCallerHasGone(t *testing.T) {
 			}
 			a.stdout, a.stderr = newSink(devNull(t), newWriter(), false),
 				newSink(devNull(t), newWriter(), false)
-			a.taps = []*tap{newTap(link{ours: files[0]}, a.stdout),
-				newTap(link{ours: files[1]}, a.stderr)}
+			a.taps = []*tap{{ours: files[0], to: a.stdout}, {ours: files[1], to: a.stderr}}
 			if ended {
 				a.ended = &Status{}
 			}
