@@ -90,21 +90,21 @@ type answerMatch struct {
 	own       bool // the name is part of the answer
 }
 
-// nextAnswer reports whether line i opens the session's answer n in an allowed place: the newest in
-// the prompt's additions; each other answer of a conversation in the session's earlier prompts,
+// nextAnswer reports whether line i opens the session's next answer in an allowed place: the newest
+// in the prompt's additions; each other answer of a conversation in the session's earlier prompts,
 // with all of them but the newest.
-func (p *Prompt) nextAnswer(sent Sent, n, i int, c *Continuity) (answerMatch, bool) {
+func (h *history) nextAnswer(i int) (answerMatch, bool) {
+	n, sent := len(h.spans), &h.c.sent
 	if n == len(sent.Answers) {
 		return answerMatch{}, false
 	}
-	lines := p.lines
-	at, ok := p.findAnswer(sent.Answers[n], i, c)
+	at, ok := h.findAnswer(sent.Answers[n], i, h.c)
 	switch {
 	case !ok:
 	case n == len(sent.Answers)-1:
-		ok = !c.old(&lines[at.first])
+		ok = !h.c.old(&h.lines[at.first])
 	case sent.Transcript:
-		ok = c.old(&lines[i]) && c.old(&lines[at.first])
+		ok = h.c.old(&h.lines[i]) && h.c.old(&h.lines[at.first])
 	}
 	return at, ok
 }

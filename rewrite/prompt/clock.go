@@ -1,7 +1,7 @@
 package prompt
 
 import (
-	"slices"
+	"regexp"
 	"strings"
 	"sync"
 )
@@ -104,36 +104,20 @@ func words(line string) func(yield func(string) bool) {
 	}
 }
 
+// datePattern matches a date of numbers, apart by one of three signs.
+const datePattern = `(?:\d{4}-\d\d?-\d\d?|\d\d?-\d\d?-\d{4}|\d{4}/\d\d?/\d\d?|\d\d?/\d\d?/\d{4}|` +
+	`\d{4}\.\d\d?\.\d\d?|\d\d?\.\d\d?\.\d{4})`
+
+var isDate = matcher(`^` + datePattern + `$`)
+
 // isClock reports whether a word is a time of day, optionally after a date, with or without
 // seconds, fraction and zone.
-func isClock(word string) bool {
-	if date, clock, ok := strings.Cut(word, "t"); ok {
-		if !isDate(date) {
-			return false
-		}
-		word = clock
-	}
-	word = strings.TrimSuffix(word, "z")
-	if i := strings.IndexAny(word, "+-"); i != -1 {
-		if !isNumber(strings.ReplaceAll(word[i+1:], ":", ""), 4, 4) {
-			return false
-		}
-		word = word[:i]
-	}
-	hour, rest, _ := strings.Cut(word, ":")
-	minute, rest, seconds := strings.Cut(rest, ":")
-	second, fraction, _ := strings.Cut(rest, ".")
-	return isNumber(hour, 1, 2) && isNumber(minute, 2, 2) && (!seconds || isNumber(second, 2, 2)) &&
-		digits(fraction)
-}
+var isClock = matcher(`^(?:` + datePattern + `t)?\d\d?:\d\d(?::\d\d(?:\.\d*)?)?` +
+	`(?:[+-]:*(?:\d:*){4})?z?$`)
 
-func isDate(word string) bool {
-	return slices.ContainsFunc([]string{"-", "/", "."}, func(sign string) bool {
-		first, rest, _ := strings.Cut(word, sign)
-		second, third, _ := strings.Cut(rest, sign)
-		return isNumber(second, 1, 2) && (isNumber(first, 4, 4) && isNumber(third, 1, 2) ||
-			isNumber(first, 1, 2) && isNumber(third, 4, 4))
-	})
+func matcher(pattern string) func(word string) bool {
+	expression := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	return func(word string) bool { return expression().MatchString(word) }
 }
 
 func digits(text string) bool {

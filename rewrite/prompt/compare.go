@@ -47,9 +47,8 @@ type Continuity struct {
 	new  []int // the lines that the session was not sent
 	turn int   // the line where the new turn starts; 0 if it cannot be sent alone
 	movedTurn
-	base *Shape // of the prompt that the session was sent
-	// Root is the blocks of the first prompt that the session was sent whole.
-	Root []Digest
+	sent Sent
+	Root []Digest // the blocks of the first prompt that the session was sent whole
 }
 
 func (c *Continuity) old(l *promptLine) bool {
@@ -92,24 +91,23 @@ func Compare(sent Sent, p *Prompt) Continuity {
 
 func compareMatched(sent Sent, p *Prompt, m matched, moved movedTurn) Continuity {
 	c := Continuity{Relation: reason.Unrelated, BeginsAlike: p.Footprint().First == sent.RootFirst,
-		base: &sent.Base.Shape, Root: sent.Root,
-		matched: m, movedTurn: moved}
+		sent: sent, Root: sent.Root, matched: m, movedTurn: moved}
 	if m.whole && !slices.Contains(m.Has, false) {
 		c.Relation = reason.Identical
 		return c
 	}
 	c.new = slices.DeleteFunc(p.newLines(m), moved.has)
-	h := p.findHistory(sent, &c)
+	h := p.findHistory(&c)
 	c.Transcript = sent.Transcript || h.marked || h.turns
 	if h.proven && h.sameName {
 		c.turn = h.end
 	}
-	c.Evidence = p.evidence(sent, &c, h)
+	c.Evidence = p.evidence(&c, h)
 	if c.Evidence.Own && h.within && !h.marked {
 		c.Transcript = false // below a conversation that was sent, "Your report:" is no turn
 	}
 	c.Evidence.Own = c.Evidence.Own || m.filled && c.Evidence.alone // a place for it was left empty
-	c.Relation, c.Replaced = p.relation(sent, &c, h)
+	c.Relation, c.Replaced = p.relation(&c, h)
 	c.Reassigned = c.Replaced && p.reassigns(c.Has)
 	if c.Relation == reason.Revises {
 		c.Evidence.findItem()
@@ -119,18 +117,19 @@ func compareMatched(sent Sent, p *Prompt, m matched, moved movedTurn) Continuity
 
 // relation returns how the prompt relates to the session's prompts by its blocks and the history,
 // and whether only the content of a few places was replaced.
-func (p *Prompt) relation(sent Sent, c *Continuity, h *history) (code reason.Code, replaced bool) {
-	extends, ledIn := p.extends(sent.Base, c)
+func (p *Prompt) relation(c *Continuity, h *history) (code reason.Code, replaced bool) {
+	base := c.sent.Base
+	extends, ledIn := p.extends(base, c)
 	switch {
-	case h.marked, c.Transcript && !p.historyKept(h, c, sent.Base, extends && !ledIn):
+	case h.marked, c.Transcript && !h.kept(extends && !ledIn):
 		return reason.HistoryEdited, false
 	case c.retained == len(p.blocks) && !c.whole:
 		return reason.BaseChanged, false
 	case extends && (!c.filled || c.cue > 0 && h.proven):
 		return reason.Extends, false
-	case p.revises(sent, c), extends, sent.Named && 2*c.retained > len(sent.Base.Blocks):
+	case p.revises(c), extends, c.sent.Named && 2*c.retained > len(base.Blocks):
 		return reason.Revises, false
-	case p.sameOpening(sent.Base, c.matched) && p.replaces(sent.Base, c.matched):
+	case p.sameOpening(base, c.matched) && p.replaces(base, c.matched):
 		return reason.Revises, true
 	}
 	return reason.Unrelated, false
@@ -191,8 +190,8 @@ func (p *Prompt) reassigns(has []bool) bool {
 
 // revises reports whether the prompt has all of the first prompt that the session was sent, in
 // order, so that only additions of later rounds are replaced.
-func (p *Prompt) revises(sent Sent, c *Continuity) bool {
-	root := Footprint{Blocks: sent.Root, Opening: 1}
+func (p *Prompt) revises(c *Continuity) bool {
+	root := Footprint{Blocks: c.sent.Root, Opening: 1}
 	m := p.match(root)
 	if !m.whole || !p.sameOpening(root, m) && (c.BeginsAlike || !p.ledIn(m.Has)) {
 		return false
@@ -243,33 +242,26 @@ func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 	return p.cuts[from], i - 1
 }
 
-// historyKept reports whether a prompt that continues a conversation leaves it unchanged: it
-// contains all answers, and between the first turn and the newest answer nothing was added or
-// removed but that answer. The text around the conversation can change.
-func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends bool) bool {
-	if !h.newest || h.slipped && extends {
-		return false
+// kept reports whether a prompt that continues a conversation leaves it unchanged: it contains all
+// answers, and between the first turn and the newest answer nothing was added or removed but that
+// answer. The text around the conversation can change.
+func (h *history) kept(extends bool) bool {
+	if !h.newest || extends {
+		return h.newest && !h.slipped
 	}
-	if extends {
-		return true
-	}
+	base := h.c.sent.Base
 	if base.Shape.FirstTurn < 0 || base.Shape.FirstTurn >= len(base.Blocks) {
 		return false // the conversation's start is unknown
 	}
-	first, found := p.lastBlocks(base.Blocks[base.Shape.FirstTurn:])
+	first, found := h.lastBlocks(base.Blocks[base.Shape.FirstTurn:])
 	if !found {
 		return false
 	}
-	for i := range p.lines[:h.end] {
-		l := &p.lines[i]
-		if l.block < first {
-			if !c.old(l) && l.speaker.isTurn() {
-				return false // an additional turn
-			}
-			continue
-		}
-		if !c.old(l) && !h.isAnswer(i) {
-			return false
+	for i := range h.lines[:h.end] {
+		l := &h.lines[i]
+		if around := l.block < first; !h.c.old(l) &&
+			(around && l.speaker.isTurn() || !around && !h.isAnswer(i)) {
+			return false // an additional turn, or a change of the conversation
 		}
 	}
 	return true

@@ -14,12 +14,6 @@ import (
 // a delta.
 const ShortPromptBytes = 2 << 10
 
-// The limits beyond which a delta is not worth the risk.
-const (
-	worthNum = 2 // a delta longer than 2/3 of the prompt is not sent
-	worthDen = 3
-)
-
 // The sentences that introduce a delta. Each says exactly how the new prompt follows from the
 // earlier one.
 const (
@@ -70,9 +64,9 @@ func (p *Prompt) Delta(c Continuity) (delta string, why reason.Code) {
 	case len(p.Text) < ShortPromptBytes:
 		return "", reason.ShortPrompt
 	default:
-		delta, why = p.additions(c.base)
+		delta, why = p.additions(&c.sent.Base.Shape)
 		if why != "" {
-			delta, why = p.outline(c.base)
+			delta, why = p.outline(&c.sent.Base.Shape)
 		}
 		if why == "" && tooLittle(len(delta), len(p.Text)) {
 			why = reason.SavesTooLittle
@@ -87,28 +81,26 @@ func (p *Prompt) Delta(c Continuity) (delta string, why reason.Code) {
 	return delta, ""
 }
 
-func tooLittle(delta, prompt int) bool { return delta*worthDen > prompt*worthNum }
+// tooLittle reports whether a delta saves less than a third of the prompt, which is not worth the
+// risk.
+func tooLittle(delta, prompt int) bool { return 3*delta > 2*prompt }
 
 // unchangedParts returns whether a prompt's section was one of an earlier prompt too, under a name
 // that no other section has. Each list is read once, since a prompt can have tens of thousands of
 // sections.
 func unchangedParts(before, now []Part) func(Part) bool {
-	text := make(map[Digest]Digest, len(before)) // by name
-	earlier, later := countNames(before), countNames(now)
-	for _, p := range before {
-		text[p.Name] = p.Text
-	}
+	earlier, later := partsByName(before), partsByName(now)
 	return func(p Part) bool {
-		return earlier[p.Name] == 1 && later[p.Name] == 1 && text[p.Name] == p.Text
+		return len(later[p.Name]) == 1 && slices.Equal(earlier[p.Name], later[p.Name])
 	}
 }
 
-func countNames(parts []Part) map[Digest]int {
-	count := make(map[Digest]int, len(parts))
+func partsByName(parts []Part) map[Digest][]Part {
+	named := make(map[Digest][]Part, len(parts))
 	for _, p := range parts {
-		count[p.Name]++
+		named[p.Name] = append(named[p.Name], p)
 	}
-	return count
+	return named
 }
 
 // newTurn returns the text behind the session's newest answer in a conversation, unchanged.

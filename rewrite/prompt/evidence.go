@@ -71,7 +71,8 @@ const LongAnswer = 200
 const maxTraceNames = 3
 
 // evidence collects a prompt's evidence about a session.
-func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
+func (p *Prompt) evidence(c *Continuity, h *history) Evidence {
+	sent := &c.sent
 	e := Evidence{prompt: p, added: c.new, Transcript: h.proven, goesOn: h.proven &&
 		(sent.Transcript || sent.Base.Shape.FirstTurn >= 0 || c.cue > 0), Newest: h.newest ||
 		h.within, Shown: h.foreign}
@@ -100,7 +101,7 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 }
 
 // add adds new line i, which is not the answer.
-func (e *Evidence) add(i int, sent Sent) {
+func (e *Evidence) add(i int, sent *Sent) {
 	p := e.prompt
 	l := &p.lines[i]
 	e.new = append(e.new, l)

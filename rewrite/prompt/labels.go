@@ -42,23 +42,23 @@ const besideNames = `s code cli message output result turn step round said says 
 	answered previous last your role name start end im of header id pro flash mini nano large
 	medium small turbo preview latest instruct chat am pm utc b strong em p div span summary`
 
-// A nameWord is the meaning of a word in the name over a turn: the speaker, or noTurn where it only
-// stands beside a name.
-type nameWord struct {
+// A turnName is the name over a turn, as far as it has been parsed, or the meaning of one word in
+// it. The speaker is noTurn where words only stand beside a name.
+type turnName struct {
 	speaker speaker
 	plain   bool // it is an everyday word too
 }
 
-// nameWords are all of them in one map: every line of a prompt is read as a name.
-var nameWords = sync.OnceValue(func() map[string]nameWord {
-	words := map[string]nameWord{}
+// nameWords are all words of names in one map: every line of a prompt is read as a name.
+var nameWords = sync.OnceValue(func() map[string]turnName {
+	words := map[string]turnName{}
 	for _, list := range []struct {
 		words string
-		means nameWord
+		means turnName
 	}{
-		{calendarNames, nameWord{}}, {besideNames, nameWord{}},
-		{otherNames, nameWord{speaker: other}}, {toolNames, nameWord{speaker: toolOutput}},
-		{plainNames, nameWord{assistant, true}}, {assistantNames, nameWord{speaker: assistant}},
+		{calendarNames, turnName{}}, {besideNames, turnName{}},
+		{otherNames, turnName{speaker: other}}, {toolNames, turnName{speaker: toolOutput}},
+		{plainNames, turnName{assistant, true}}, {assistantNames, turnName{speaker: assistant}},
 	} {
 		for word := range strings.FieldsSeq(list.words) {
 			words[word] = list.means
@@ -66,8 +66,6 @@ var nameWords = sync.OnceValue(func() map[string]nameWord {
 	}
 	return words
 })
-
-func speakerNamed(word string) speaker { return nameWords()[word].speaker }
 
 const (
 	digitSigns   = "0123456789"
@@ -152,17 +150,11 @@ func namedTurn(line string) (who speaker, rest string) {
 	return name.speaker, ""
 }
 
-// A turnName is the name over a turn, as far as it has been parsed.
-type turnName struct {
-	speaker speaker
-	plain   bool // it is an everyday word too
-}
-
 // add reads a lower-case word of the name and reports whether it is allowed there.
 func (n *turnName) add(word string) bool {
 	found, known := nameWords()[word]
 	if n.speaker == noTurn {
-		n.speaker, n.plain = found.speaker, found.plain
+		*n = found
 	}
 	return known || strings.ContainsAny(word, digitSigns)
 }

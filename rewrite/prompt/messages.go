@@ -132,7 +132,7 @@ func parseMessage(fields map[string]json.RawMessage) *message {
 	if !ok {
 		return nil
 	}
-	kind := speakerNamed(strings.ToLower(who))
+	kind := nameWords()[strings.ToLower(who)].speaker
 	if kind == noTurn {
 		kind = unknownName
 	}

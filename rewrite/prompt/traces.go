@@ -162,8 +162,7 @@ var quotedText = sync.OnceValue(func() *regexp.Regexp {
 
 // plainLine returns the words of a line, without the signs of a list or quotation before it.
 func plainLine(line string) string {
-	return strings.ReplaceAll(plainWords(listItem(line)), "\n",
-		" ")
+	return strings.ReplaceAll(plainWords(listItem(line)), "\n", " ")
 }
 
 // distinctiveLine reports whether a line that recurs is no coincidence.

@@ -91,8 +91,12 @@ func step(before, line string) (step, indent string) {
 	return strconv.Itoa(len(before)-same) + indent[same:], indent
 }
 
-// history is a session's answers as a prompt shows them.
+// history is a session's answers as a prompt shows them, and the turns that the prompt adds.
 type history struct {
+	*Prompt
+	c     *Continuity
+	known map[string]bool // the names of the turns that the session was sent
+	talks bool            // the session was sent a conversation
 	// every answer is there unchanged and in order, the newest in the prompt's additions
 	newest bool
 	turns  bool // the newest is laid out as a turn of a conversation
@@ -138,22 +142,22 @@ func nextOf(indexes []int, i, end int) int {
 	return end
 }
 
-// findHistory finds the session's answers in the prompt, in order.
-func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
-	h := &history{}
-	lines := p.lines
+// findHistory finds the session's answers in the prompt, in order, and the turns beside them.
+func (p *Prompt) findHistory(c *Continuity) *history {
+	h := &history{Prompt: p, c: c, known: map[string]bool{}, talks: c.sent.Transcript}
+	answers, lines := c.sent.Answers, p.lines
 	slipped := false
 	for i := 0; i < len(lines); {
-		if len(h.spans) >= len(sent.Answers)-1 { // the newest answer is new, or under a name
+		if len(h.spans) >= len(answers)-1 { // the newest answer is new, or under a name
 			if i = min(nextOf(c.new, i, len(lines)), nextOf(p.spoken, i, len(lines))); i ==
 				len(lines) {
 				break
 			}
 		}
 		l := &lines[i]
-		if at, ok := p.nextAnswer(sent, len(h.spans), i, c); ok {
+		if at, ok := h.nextAnswer(i); ok {
 			h.spans = append(h.spans, lineRange{i, at.to})
-			if len(h.spans) == len(sent.Answers) {
+			if len(h.spans) == len(answers) {
 				h.newest, h.end, h.speaker, h.own, h.slipped = true, at.to, l.speaker, at.own,
 					slipped
 				h.sameName = at.label != "" && (l.speaker == assistant || at.label == h.label)
@@ -166,53 +170,40 @@ func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 			!c.introduces(l)
 		i++
 	}
-	p.newTurns(h, sent, c).checkAdded()
-	if n := len(sent.Answers); n > 0 && !h.newest {
-		h.within = p.contains(sent.Answers[n-1], c)
+	h.readKnown()
+	h.checkAdded()
+	if n := len(answers); n > 0 && !h.newest {
+		h.within = p.contains(answers[n-1], c)
 	}
 	return h
 }
 
-// turns compares the turns that a prompt adds to the session's answers with the turns that the
-// session was sent.
-type turns struct {
-	*Prompt
-	*history
-	sent  Sent
-	c     *Continuity
-	known map[string]bool // the names of the turns that the session was sent
-	talks bool            // the session was sent a conversation
-}
-
-func (p *Prompt) newTurns(h *history, sent Sent, c *Continuity) *turns {
-	t := &turns{Prompt: p, history: h, sent: sent, c: c, known: map[string]bool{},
-		talks: sent.Transcript}
-	for _, i := range p.spoken {
-		l := &p.lines[i]
-		if !c.old(l) {
+// readKnown reads the turns that the session was sent.
+func (h *history) readKnown() {
+	for _, i := range h.spoken {
+		l := &h.lines[i]
+		if !h.c.old(l) {
 			continue
 		}
-		t.talks = t.talks || l.speaker == assistant || l.speaker == other
+		h.talks = h.talks || l.speaker == assistant || l.speaker == other
 		if l.speaker.isTurn() || l.speaker == heading {
-			t.known[l.label] = true
+			h.known[l.label] = true
 		}
 	}
-	return t
 }
 
-func (t *turns) checkAdded() {
-	h := t.history
-	h.end = t.skipFrames(h.end)
-	t.checkForeign()
+func (h *history) checkAdded() {
+	h.end = h.skipFrames(h.end)
+	h.checkForeign()
 	if !h.newest || h.label == "" {
 		return
 	}
 	named := h.spans[len(h.spans)-1].from
-	follows := h.end < len(t.lines) && t.replies(h.end) && !t.endsSection(named, h.end)
-	h.turns = follows || h.speaker == assistant && !h.own && !t.namesAnswer(named)
+	follows := h.end < len(h.lines) && h.replies(h.end) && !h.endsSection(named, h.end)
+	h.turns = follows || h.speaker == assistant && !h.own && !h.namesAnswer(named)
 	// An answer under the name of an earlier speaker is attributed to the wrong one.
-	wrongMouth := h.speaker != assistant && len(t.sent.Answers) == 1 && t.known[h.label] &&
-		!t.asksForResult()
+	wrongMouth := h.speaker != assistant && len(h.c.sent.Answers) == 1 && h.known[h.label] &&
+		!h.asksForResult()
 	h.proven = follows && !h.slipped && !h.marked && h.foreign == "" && !wrongMouth
 }
 
@@ -226,30 +217,30 @@ func (p *Prompt) skipFrames(i int) int {
 
 // replies reports whether line i, behind the newest answer, opens a turn of a speaker to the
 // session.
-func (t *turns) replies(i int) bool {
-	l, h := &t.lines[i], t.history
+func (h *history) replies(i int) bool {
+	l := &h.lines[i]
 	switch {
-	case i == t.c.cue:
+	case i == h.c.cue:
 		return true
 	case l.label == h.label:
 		return false
 	case l.speaker == toolOutput: // the answer asked for it in so many words: "Action: ..."
-		return i == h.end && t.asksForResult()
-	case l.speaker == other, t.known[l.label] && l.speaker != assistant:
+		return i == h.end && h.asksForResult()
+	case l.speaker == other, h.known[l.label] && l.speaker != assistant:
 		return true
 	}
-	return i == h.end && asksByName(h.label) && (h.own || !t.known[h.label]) &&
+	return i == h.end && asksByName(h.label) && (h.own || !h.known[h.label]) &&
 		answersByName(l.label)
 }
 
 // asksForResult reports whether the last name in the newest answer is over a call of a tool:
 // "Action: ...".
-func (t *turns) asksForResult() bool {
-	at := t.spans[len(t.spans)-1]
-	if !t.own {
+func (h *history) asksForResult() bool {
+	at := h.spans[len(h.spans)-1]
+	if !h.own {
 		at.from++ // the line has a name before the answer
 	}
-	for _, l := range slices.Backward(t.lines[min(at.from, at.to):at.to]) {
+	for _, l := range slices.Backward(h.lines[min(at.from, at.to):at.to]) {
 		if l.speaker != noTurn {
 			name, _, _ := strings.Cut(l.label, " ")
 			return actionWords.has(name)
@@ -263,27 +254,26 @@ var actionWords = wordSet{words: "action act tool function call command input"}
 // asksByName and answersByName report whether names are those over a question and over the answer
 // to it.
 func asksByName(label string) bool {
-	return label == "q" || speakerNamed(label) == other && label == "question"
+	return label == "q" || label == "question"
 }
 func answersByName(label string) bool { return label == "a" || nameWords()[label].plain }
 
 // checkForeign finds added turns that are neither the session's answers nor addressed to it.
-func (t *turns) checkForeign() {
-	h := t.history
-	first := t.firstKnown()
+func (h *history) checkForeign() {
+	first := h.firstKnown()
 	turned := false // a known speaker's turn follows
-	for _, i := range slices.Backward(t.spoken) {
-		l := &t.lines[i]
-		h.marked = h.marked || t.isAnswered(i)
-		if !t.isAdded(i) {
+	for _, i := range slices.Backward(h.spoken) {
+		l := &h.lines[i]
+		h.marked = h.marked || h.isAnswered(i)
+		if !h.isAdded(i) {
 			continue
 		}
 		behind := h.newest && i >= h.end
-		if l.speaker == unknownName && turned && i > first && !t.known[l.label] && !behind {
+		if l.speaker == unknownName && turned && i > first && !h.known[l.label] && !behind {
 			h.marked = true // an unknown speaker between known ones
 		}
-		turned = turned || t.known[l.label]
-		switch t.originOf(i, behind) {
+		turned = turned || h.known[l.label]
+		switch h.originOf(i, behind) {
 		case unknownRun:
 			h.marked = true
 		case foreignSpeaker:
@@ -294,16 +284,16 @@ func (t *turns) checkForeign() {
 
 // isAnswered reports whether line i is a name that requested an answer, and another answer than the
 // session's is there now.
-func (t *turns) isAnswered(i int) bool {
-	l := &t.lines[i]
-	return t.c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(t.lines) &&
-		!t.c.old(&t.lines[i+1]) && !t.isAnswer(i+1)
+func (h *history) isAnswered(i int) bool {
+	l := &h.lines[i]
+	return h.c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(h.lines) &&
+		!h.c.old(&h.lines[i+1]) && !h.isAnswer(i+1)
 }
 
 // isAdded reports whether line i opens a turn that is neither the session's nor was sent to it.
-func (t *turns) isAdded(i int) bool {
-	l := &t.lines[i]
-	return !t.c.old(l) && !t.isAnswer(i) && l.speaker.isTurn() && !t.c.introduces(l)
+func (h *history) isAdded(i int) bool {
+	l := &h.lines[i]
+	return !h.c.old(l) && !h.isAnswer(i) && l.speaker.isTurn() && !h.c.introduces(l)
 }
 
 // An origin is where an added turn comes from.
@@ -317,42 +307,42 @@ const (
 
 // originOf returns the origin of the added turn that line i opens, behind the newest answer or
 // elsewhere.
-func (t *turns) originOf(i int, behind bool) origin {
-	switch l := &t.lines[i]; {
-	case l.text == "" && i == len(t.lines)-1: // "Assistant:" at the very end requests the answer
-		if t.asksAnother(l) {
+func (h *history) originOf(i int, behind bool) origin {
+	switch l := &h.lines[i]; {
+	case l.text == "" && i == len(h.lines)-1: // "Assistant:" at the very end requests the answer
+		if h.asksAnother(l) {
 			return unknownRun
 		}
-	case t.namesAnswer(i): // evidence looks at it
-	case behind && t.replies(i):
-	case l.speaker == assistant, l.speaker == toolOutput && (t.talks || t.label != ""):
+	case h.namesAnswer(i): // evidence looks at it
+	case behind && h.replies(i):
+	case l.speaker == assistant, l.speaker == toolOutput && (h.talks || h.label != ""):
 		return unknownRun
 	case l.speaker == toolOutput && !behind:
-	case t.talks || l.speaker != unknownName:
+	case h.talks || l.speaker != unknownName:
 		return foreignSpeaker
 	}
 	return expectedSpeaker
 }
 
 // asksAnother reports whether a name requests an answer of another than the session.
-func (t *turns) asksAnother(l *promptLine) bool {
-	return t.newest && t.label != "" && l.label != t.label && l.speaker != assistant
+func (h *history) asksAnother(l *promptLine) bool {
+	return h.newest && h.label != "" && l.label != h.label && l.speaker != assistant
 }
 
 // firstKnown returns the first line that the session was sent from a speaker who speaks again, -1
 // if there is none, or where a name has no letter, which can be anybody's.
-func (t *turns) firstKnown() int {
-	if t.known[""] {
+func (h *history) firstKnown() int {
+	if h.known[""] {
 		return -1
 	}
 	again := map[string]bool{}
-	for _, i := range t.spoken {
-		if l := &t.lines[i]; !t.c.old(l) && t.known[l.label] {
+	for _, i := range h.spoken {
+		if l := &h.lines[i]; !h.c.old(l) && h.known[l.label] {
 			again[l.label] = true
 		}
 	}
-	for _, i := range t.spoken {
-		if l := &t.lines[i]; t.c.old(l) && again[l.label] {
+	for _, i := range h.spoken {
+		if l := &h.lines[i]; h.c.old(l) && again[l.label] {
 			return i
 		}
 	}
