@@ -580,7 +580,7 @@ void reprise_close_others(int first)
 }
 
 #ifdef __linux__
-// witness runs "reprise-witness PARENT", which inherit_witness starts with all signals blocked. As a
+// witness runs "reprise-witness PARENT", which newWitness in Go starts with all signals blocked. As a
 // member of the shim's process group it receives the group's signals, and writes each to descriptor
 // 0 as a byte. The shim asks with the highest signal, which is delivered after all others; the
 // answer is 0. Other signals from the shim are not reported: its SIGCONT only continues the witness. It ends with the shim, or a

@@ -16,7 +16,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -148,30 +147,6 @@ void inherit_restore(void) {
 	}
 	for (int fd = 0; fd < 3; fd++)
 		if (closed[fd]) close(fd);
-}
-
-// inherit_witness starts this program as the witness (witness in exec.c), which reports on the
-// given descriptor. It returns the pid, or -1.
-pid_t inherit_witness(int report) {
-	pid_t pid = -1;
-#ifdef __linux__
-	char parent[20], *argv[] = {REPRISE_WITNESS, parent, 0}, *envp[] = {0};
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t how;
-	sigset_t all;
-	snprintf(parent, sizeof parent, "%d", (int)getpid());
-	sigfillset(&all);
-	if (posix_spawn_file_actions_init(&files) != 0) return -1;
-	if (posix_spawnattr_init(&how) == 0) {
-		if (posix_spawn_file_actions_adddup2(&files, report, 0) != 0 || posix_spawnattr_setsigmask(&how, &all) != 0 ||
-			posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK) != 0 ||
-			posix_spawn(&pid, "/proc/self/exe", &files, &how, argv, envp) != 0)
-			pid = -1;
-		posix_spawnattr_destroy(&how);
-	}
-	posix_spawn_file_actions_destroy(&files);
-#endif
-	return pid;
 }
 
 // write_all writes to a descriptor that might be non-blocking.

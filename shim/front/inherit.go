@@ -21,6 +21,10 @@ import (
 // and the tool's arguments.
 const StartName = C.REPRISE_START
 
+// WitnessName is argv[0] of the shim as the witness of signals to the process group (witness in
+// exec.c). Behind it stands this process's PID.
+const WitnessName = C.REPRISE_WITNESS
+
 // Signals returns three sets of signals: the caller ignores them, it blocks them, or it blocks them
 // and they have arrived before Handle. Bit 0 is signal 1.
 func Signals() (ignored, blocked, pending uint64) {
@@ -53,10 +57,6 @@ func HandleInGo() { C.inherit_handle() }
 // Restore ignores and blocks the caller's signals again, and closes the closed descriptors, in this
 // thread and before an exec.
 func Restore() { C.inherit_restore() }
-
-// Witness starts this program as the witness of signals to the process group, which reports on the
-// descriptor. It returns the PID, or -1.
-func Witness(report uintptr) int { return int(C.inherit_witness(C.int(report))) }
 
 // Feed starts a process that writes data to a descriptor, and then everything from another one.
 func Feed(data string, from, to uintptr) error {

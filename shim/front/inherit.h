@@ -9,7 +9,6 @@ void inherit_restore(void);
 sigset_t inherit_block(bool everything);
 void inherit_unblock(sigset_t old);
 int inherit_closed(int fd);
-pid_t inherit_witness(int report);
 int inherit_feeder(const char *data, size_t size, int from, int to);
 void inherit_stop(pid_t tool, int sig);
 void inherit_die(int sig);

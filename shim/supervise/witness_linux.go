@@ -3,6 +3,7 @@ package supervise
 import (
 	"errors"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -33,10 +34,11 @@ func newWitness() *witness {
 		return nil
 	}
 	defer w.Close()
-	syscall.ForkLock.Lock()
-	pid := front.Witness(w.Fd())
-	syscall.ForkLock.Unlock()
-	if pid < 0 {
+	args := []string{front.WitnessName, strconv.Itoa(os.Getpid())}
+	attr := &syscall.ProcAttr{Files: []uintptr{w.Fd()}}
+	var pid int
+	front.Blocked(true, func() { pid, err = syscall.ForkExec(ownProgram(), args, attr) })
+	if err != nil {
 		r.Close()
 		return nil
 	}
