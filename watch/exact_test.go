@@ -123,7 +123,7 @@ func TestFollowExactWatchesOneDirectory(t *testing.T) {
 	put(t, dir+"/sub/deep/a.jsonl", "")
 	s := &script{}
 	w, err := begin([]rewrite.Follow{{Dir: dir, Name: "own.jsonl", Root: t.TempDir(), Lines: true}},
-		func(string, []byte) {}, s)
+		func(string, []byte) {}, s.source())
 	if err != nil {
 		t.Fatal(err)
 	}

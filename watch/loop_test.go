@@ -23,15 +23,15 @@ type script struct {
 	closed bool
 }
 
-func (s *script) add(dir string) error {
-	if s.fail == nil {
-		s.added = append(s.added, dir)
+func (s *script) source() *source {
+	add := func(dir string) error {
+		if s.fail == nil {
+			s.added = append(s.added, dir)
+		}
+		return s.fail
 	}
-	return s.fail
+	return &source{add, s.event, s.missed, func() { s.closed = true }}
 }
-func (s *script) events() <-chan fsnotify.Event { return s.event }
-func (s *script) lost() <-chan struct{}         { return s.missed }
-func (s *script) close()                        { s.closed = true }
 
 // play runs a watcher on scripted events, where time costs nothing.
 func play(t *testing.T, fail error, act func(s *script, r *record)) *record {
@@ -40,7 +40,7 @@ func play(t *testing.T, fail error, act func(s *script, r *record)) *record {
 	put(t, r.dir+"/a.jsonl", "")
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{event: make(chan fsnotify.Event), missed: make(chan struct{}), fail: fail}
-		w, err := begin([]rewrite.Follow{{Dir: r.dir, Name: "*.jsonl", Lines: true}}, r.handle, s)
+		w, err := begin([]rewrite.Follow{{Dir: r.dir, Name: "*.jsonl", Lines: true}}, r.handle, s.source())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestOldDirectoriesAreNotWatched(t *testing.T) {
 		}
 	}
 	s := &script{}
-	w, err := begin([]rewrite.Follow{{Dir: dir, Name: "*.jsonl"}}, func(string, []byte) {}, s)
+	w, err := begin([]rewrite.Follow{{Dir: dir, Name: "*.jsonl"}}, func(string, []byte) {}, s.source())
 	if err != nil {
 		t.Fatal(err)
 	}

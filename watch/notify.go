@@ -8,19 +8,14 @@ import (
 )
 
 // A source provides the events of directories.
-type source interface {
-	add(dir string) error
-	events() <-chan fsnotify.Event
-	lost() <-chan struct{} // reports that events were lost
-	close()
+type source struct {
+	add    func(dir string) error
+	events <-chan fsnotify.Event
+	lost   <-chan struct{} // reports that events were lost
+	close  func()
 }
 
-type notify struct {
-	watcher  *fsnotify.Watcher
-	overflow chan struct{}
-}
-
-func newNotify() (source, error) {
+func newSource() (*source, error) {
 	if os.Getenv("FSNOTIFY_DEBUG") == "1" {
 		return nil, errors.New("fsnotify would write on the caller's stderr")
 	}
@@ -28,28 +23,22 @@ func newNotify() (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := notify{w, make(chan struct{}, 1)}
-	go n.readErrors()
-	return n, nil
+	lost := make(chan struct{}, 1)
+	go readErrors(w.Errors, lost)
+	// Closing waits: the system takes ten milliseconds to release watches. A process that ends
+	// meanwhile waits for that.
+	return &source{w.Add, w.Events, lost, func() { go w.Close() }}, nil
 }
 
 // readErrors never blocks fsnotify, which can hold a lock that add needs while it reports an error.
-func (n notify) readErrors() {
-	for err := range n.watcher.Errors {
+func readErrors(failures <-chan error, lost chan<- struct{}) {
+	for err := range failures {
 		if !errors.Is(err, fsnotify.ErrEventOverflow) {
 			continue
 		}
 		select {
-		case n.overflow <- struct{}{}:
+		case lost <- struct{}{}:
 		default: // it is already reported
 		}
 	}
 }
-
-func (n notify) add(dir string) error          { return n.watcher.Add(dir) }
-func (n notify) events() <-chan fsnotify.Event { return n.watcher.Events }
-func (n notify) lost() <-chan struct{}         { return n.overflow }
-
-// close does not wait: the system takes ten milliseconds to release watches. A process that ends
-// meanwhile waits for that.
-func (n notify) close() { go n.watcher.Close() }

@@ -25,7 +25,7 @@ const readPause = 200 * time.Millisecond
 // A Watcher follows files until it is stopped.
 type Watcher struct {
 	trees   []*tree
-	source  source // nil if there are no events
+	source  *source // nil if there are no events
 	watched map[string]bool
 	dirty   map[string]bool // files to check
 
@@ -40,14 +40,11 @@ type Watcher struct {
 // data are valid until handle returns. Files that cannot be read are skipped; an error means that a
 // directory or a pattern is invalid.
 func Start(follows []rewrite.Follow, handle func(path string, data []byte)) (*Watcher, error) {
-	src, err := newNotify()
-	if err != nil {
-		return begin(follows, handle, nil) // Stop will find everything
-	}
+	src, _ := newSource() // without events, Stop will find everything
 	return begin(follows, handle, src)
 }
 
-func begin(follows []rewrite.Follow, handle func(path string, data []byte), src source) (*Watcher,
+func begin(follows []rewrite.Follow, handle func(path string, data []byte), src *source) (*Watcher,
 	error) {
 	w := &Watcher{
 		source: src, watched: map[string]bool{}, dirty: map[string]bool{},
@@ -87,7 +84,7 @@ func (w *Watcher) loop() {
 	var events <-chan fsnotify.Event
 	var lost <-chan struct{}
 	if w.source != nil {
-		events, lost = w.source.events(), w.source.lost()
+		events, lost = w.source.events, w.source.lost
 	}
 	var settled, reads <-chan time.Time
 	relaxing := w.relaxing

@@ -62,13 +62,20 @@ func (s *sink) write(data []byte, from *buffer) {
 func (s *sink) pass(data []byte, from *buffer) {
 	if !s.gone {
 		from.retain()
-		s.writer.add(chunk{to: s, data: data, buffer: from})
+		s.writer.add(chunk{s, s.writing(data), from})
+	}
+}
+
+func (s *sink) writing(data []byte) func() error {
+	return func() error {
+		_, err := s.Write(data)
+		return err
 	}
 }
 
 // close closes the caller's stream once all output is written. Nothing can be written later.
 func (s *sink) close() {
-	s.writer.add(chunk{to: s, closes: true})
+	s.writer.add(chunk{to: s, write: func() error { replace(s.fd); return nil }})
 	s.gone = true
 }
 
@@ -78,7 +85,7 @@ func (s *sink) holds() bool { return s.held != nil && s.held.memory.Len()+int(s.
 func (s *sink) show() {
 	if s.held != nil && !s.held.shown && !s.gone {
 		s.held.shown = true
-		s.writer.add(chunk{to: s, held: s.held})
+		s.writer.add(chunk{to: s, write: s.held.copyOut})
 	}
 	s.held = nil
 }
@@ -175,6 +182,7 @@ func (s *heldOutput) store(data []byte) error {
 }
 
 func (s *heldOutput) copyOut() error {
+	defer s.drop()
 	// without a file the size is 0
 	from := io.MultiReader(&s.memory, io.NewSectionReader(s.file, 0, s.size))
 	for _, r := range s.runs {
@@ -240,26 +248,11 @@ func (b *buffer) release() {
 	b.free <- b // never blocks: the channel has room for all of a stream's buffers
 }
 
-// A chunk is the data that a writer writes at once: data, or all that was held.
+// A chunk is the data that a writer writes at once.
 type chunk struct {
 	to     *sink
-	data   []byte
-	held   *heldOutput
-	buffer *buffer // the buffer that contains data, or nil
-	closes bool    // the stream is closed instead
-}
-
-func (c chunk) write() error {
-	if c.closes {
-		replace(c.to.fd)
-		return nil
-	}
-	if c.held == nil {
-		_, err := c.to.Write(c.data)
-		return err
-	}
-	defer c.held.drop()
-	return c.held.copyOut()
+	write  func() error
+	buffer *buffer // the buffer that contains the data, or nil
 }
 
 // replace closes a descriptor, so that no other process can see it open. The number stays in use.

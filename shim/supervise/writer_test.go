@@ -248,9 +248,11 @@ func TestWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		free, stop, gone := make(chan *buffer, 8), make(chan struct{}), make(chan loss, 8)
-		for i, c := range []chunk{{to: taken, held: held}, {to: lost, data: []byte("x")},
-			{to: taken, data: []byte("one ")}, {to: lost, data: []byte("y")},
-			{to: taken, data: []byte("two")}} {
+		for i, c := range []chunk{{to: taken, write: held.copyOut},
+			{to: lost, write: lost.writing([]byte("x"))},
+			{to: taken, write: taken.writing([]byte("one "))},
+			{to: lost, write: lost.writing([]byte("y"))},
+			{to: taken, write: taken.writing([]byte("two"))}} {
 			if i > 0 {
 				c.buffer = &buffer{free: free}
 				c.buffer.users.Store(1)
@@ -286,7 +288,7 @@ func TestWhatWasHeldIsWritten(t *testing.T) {
 		if err := held.write(s, make([]byte, heldMemory+1)); err != nil {
 			t.Fatal(err)
 		}
-		err := chunk{to: s, held: held}.write()
+		err := held.copyOut()
 		if (err != nil) != (to == broken) {
 			t.Errorf("%s: %v", to.Name(), err)
 		}
