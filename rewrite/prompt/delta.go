@@ -219,16 +219,11 @@ func (p *Prompt) isLabelled(line, below string) bool {
 
 // balanced reports whether no fence, comment or struck-out text is open at the end of a text.
 func balanced(text string) bool {
-	fence := ""
+	var open fence
 	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimSpace(line)
-		if fence == "" {
-			fence = opensFence(line)
-		} else if closesFence(line, fence) {
-			fence = ""
-		}
+		open.next(strings.TrimSpace(line))
 	}
-	return fence == "" && strings.Count(text, "<!--") == strings.Count(text, "-->") &&
+	return open == "" && strings.Count(text, "<!--") == strings.Count(text, "-->") &&
 		strings.Count(text, "~~")%2 == 0 &&
 		strings.Count(text, "<details") == strings.Count(text, "</details") &&
 		strings.Count(text, "<del") == strings.Count(text, "</del") &&

@@ -352,19 +352,14 @@ var quotation = sync.OnceValue(func() *regexp.Regexp {
 // text returns the new text without code and logs, and without the lines that are quoted.
 func (e *Evidence) text(quoted func(text string) bool) string {
 	var text strings.Builder
-	fence := ""
+	var code fence
 	lines := e.new
 	if e.since != nil {
 		lines = e.since
 	}
 	for _, l := range lines {
 		switch {
-		case fence != "":
-			if closesFence(l.line, fence) {
-				fence = ""
-			}
-		case opensFence(l.line) != "":
-			fence = opensFence(l.line)
+		case code.next(l.line):
 		case strings.HasPrefix(l.full, "    ") || strings.HasPrefix(l.full, "\t"):
 		case quoted != nil && (quoted(l.line) || slices.ContainsFunc(l.inner(), quoted)):
 		default:

@@ -32,7 +32,7 @@ func cutMessages(text string) []block {
 		return cut(text, 0)
 	}
 	var blocks []block
-	fence := "" // that is open
+	var open fence
 	// from is the start of the text not yet cut, rest the text not yet searched
 	from, rest := 0, text
 	for tries := 0; rest != "" && tries < maxHistories; {
@@ -46,12 +46,12 @@ func cutMessages(text string) []block {
 		line := full[at:]
 		start := len(text) - len(line)
 		if found, behind := readMessages(line, start); len(found) > 0 {
-			blocks = append(blocks, cutWithin(&fence, text[from:start], from)...)
+			blocks = append(blocks, cutWithin(&open, text[from:start], from)...)
 			blocks = append(blocks, found...)
 			from, rest = len(text)-len(behind), behind
 		}
 	}
-	return append(blocks, cutWithin(&fence, text[from:], from)...)
+	return append(blocks, cutWithin(&open, text[from:], from)...)
 }
 
 // jsonAt returns where JSON can begin in a line: at the start, or behind a name or a tag. It

@@ -230,13 +230,13 @@ func (p *Prompt) opening() int {
 
 // cut cuts a text that begins at offset into blocks.
 func cut(text string, offset int) []block {
-	var fence string
-	return cutWithin(&fence, text, offset)
+	var f fence
+	return cutWithin(&f, text, offset)
 }
 
-// cutWithin is cut for a text behind an open fence, "" for none. It sets the fence that is open at
-// the text's end.
-func cutWithin(fence *string, text string, offset int) []block {
+// cutWithin is cut for a text that can begin in fenced code. It sets the fence that is open at the
+// text's end.
+func cutWithin(f *fence, text string, offset int) []block {
 	var blocks []block
 	from, at := -1, 0 // where the current block and line begin
 	flush := func() {
@@ -248,12 +248,9 @@ func cutWithin(fence *string, text string, offset int) []block {
 	for line := range strings.SplitSeq(text, "\n") {
 		trimmed := strings.TrimSpace(line)
 		switch {
-		case *fence != "":
+		case f.next(trimmed):
 			if from == -1 && trimmed != "" {
 				from = at
-			}
-			if closesFence(trimmed, *fence) {
-				*fence = ""
 			}
 		case trimmed == "":
 			flush()
@@ -263,11 +260,8 @@ func cutWithin(fence *string, text string, offset int) []block {
 		case headingLevel(line) > 0:
 			flush()
 			blocks = append(blocks, block{text: line, at: offset + at, level: headingLevel(line)})
-		default:
-			if from == -1 {
-				from = at
-			}
-			*fence = opensFence(trimmed)
+		case from == -1:
+			from = at
 		}
 		at += len(line) + 1
 	}
@@ -294,8 +288,21 @@ func opensFence(line string) string {
 	return ""
 }
 
-func closesFence(line, fence string) bool {
-	return strings.HasPrefix(line, fence) && strings.Trim(line, fence) == ""
+// A fence is the marker of the fenced code that a text is in, "" for none.
+type fence string
+
+// next reads a line and reports whether it belongs to fenced code, from the opening line to the
+// closing one.
+func (f *fence) next(line string) bool {
+	marker := string(*f)
+	switch {
+	case marker == "":
+		*f = fence(opensFence(line))
+		return *f != ""
+	case strings.HasPrefix(line, marker) && strings.Trim(line, marker) == "":
+		*f = ""
+	}
+	return true
 }
 
 // normal returns a block's text without the volatile parts: space at the end of lines, and the time

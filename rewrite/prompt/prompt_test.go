@@ -122,7 +122,7 @@ func TestFences(t *testing.T) {
 	}
 	for line, want := range map[string]bool{"```": true, "````": true, "```go": false, "``": false,
 		"~~~": false} {
-		if closesFence(line, "```") != want {
+		if open := fence("```"); !open.next(line) || (open == "") != want {
 			t.Errorf("%q: %v", line, !want)
 		}
 	}

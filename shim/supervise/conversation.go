@@ -46,11 +46,10 @@ type unframed struct {
 
 // A request is a request of the tool that the caller was shown.
 type request struct {
-	run     int // the run that it came from
-	id, key string
+	id, key string         // the ID that the caller knows
 	answer  *rewrite.Frame // the caller's, nil if there is none yet
-	now     string         // ID of the same request in run nowIn, "" for none
-	nowIn   int
+	run     int            // the last run that it came from
+	now     string         // the ID in that run
 }
 
 // NewConversation returns the conversation that comes from a caller's stdin.
@@ -227,18 +226,14 @@ func (t *Conversation) settle() {
 // request of an earlier run only.
 func (t *Conversation) answer(f rewrite.Frame) []byte {
 	for _, k := range t.asks {
-		switch {
-		case k.id != f.RequestID:
+		if k.id != f.RequestID {
 			continue
-		case k.run == t.run:
-			k.answer = &f
-			return f.Line
 		}
 		k.answer = &f
-		if k.nowIn == t.run {
-			return f.Answering(k.now)
+		if k.run != t.run {
+			return nil
 		}
-		return nil
+		return f.Answering(k.now)
 	}
 	return f.Line
 }
@@ -256,18 +251,19 @@ func (t *Conversation) show(f rewrite.Frame) (shown, told []byte) {
 		}
 	case rewrite.RequestFrame:
 		if k := t.askedBefore(f); k != nil {
-			k.now, k.nowIn = f.RequestID, t.run
+			k.now, k.run = f.RequestID, t.run
 			if k.answer == nil {
 				return nil, nil
 			}
 			return nil, k.answer.Answering(k.now)
 		}
 		if t.keeping {
-			t.asks = append(t.asks, &request{run: t.run, id: f.RequestID, key: f.Key()})
+			t.asks = append(t.asks, &request{id: f.RequestID, key: f.Key(), run: t.run,
+				now: f.RequestID})
 		}
 	case rewrite.CancelFrame:
 		for _, k := range t.asks {
-			if k.nowIn == t.run && k.now == f.RequestID {
+			if k.run == t.run && k.now == f.RequestID {
 				return f.Answering(k.id), nil
 			}
 		}
@@ -280,7 +276,7 @@ func (t *Conversation) show(f rewrite.Frame) (shown, told []byte) {
 func (t *Conversation) askedBefore(f rewrite.Frame) *request {
 	key := f.Key()
 	for _, k := range t.asks {
-		if k.run < t.run && k.nowIn < t.run && k.key == key {
+		if k.run < t.run && k.key == key {
 			return k
 		}
 	}
