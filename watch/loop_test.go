@@ -40,7 +40,8 @@ func play(t *testing.T, fail error, act func(s *script, r *record)) *record {
 	put(t, r.dir+"/a.jsonl", "")
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{event: make(chan fsnotify.Event), missed: make(chan struct{}), fail: fail}
-		w, err := begin([]rewrite.Follow{{Dir: r.dir, Name: "*.jsonl", Lines: true}}, r.handle, s.source())
+		w, err := begin([]rewrite.Follow{{Dir: r.dir, Name: "*.jsonl", Lines: true}}, r.handle,
+			s.source())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +148,8 @@ func TestOldDirectoriesAreNotWatched(t *testing.T) {
 		}
 	}
 	s := &script{}
-	w, err := begin([]rewrite.Follow{{Dir: dir, Name: "*.jsonl"}}, func(string, []byte) {}, s.source())
+	w, err := begin([]rewrite.Follow{{Dir: dir, Name: "*.jsonl"}}, func(string, []byte) {},
+		s.source())
 	if err != nil {
 		t.Fatal(err)
 	}
