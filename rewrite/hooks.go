@@ -48,8 +48,8 @@ func (c *CommandLine) ReadHooks(h Hooks, s HostEnv, skip func(path string) bool)
 		switch {
 		case isOff(plugins, f), off && !isAdministrators(f.Path):
 		case path.Base(f.Path) == marketplaceFile:
-			h.readMarketplace(c, f.Path, f.tree, plugins)
-		case h.read(c, f.HookFile, f.tree) && !f.settings:
+			c.note(h.inMarketplace(f, plugins))
+		case c.note(h.in(f.HookFile, f.tree)) && !f.settings:
 			c.Settings = append(c.Settings, Setting{Name: f.Path, Value: f.Text})
 		}
 	}
@@ -91,9 +91,16 @@ func (c *CommandLine) parsedHooks(s HostEnv, skip func(path string) bool) (files
 func (h Hooks) enabledPlugins(files []parsedHooks) (plugins map[string]bool, off bool) {
 	plugins, on := map[string]bool{}, false
 	for _, f := range files {
-		if f.plugin == "" {
-			h.listPlugins(f.tree, plugins)
-			off, on = off || f.tree[h.Off] == true, on || f.tree[h.Off] == false
+		if f.plugin != "" {
+			continue
+		}
+		off, on = off || f.tree[h.Off] == true, on || f.tree[h.Off] == false
+		listed, _ := f.tree[h.Plugins].(map[string]any)
+		for plugin, value := range listed {
+			if members, ok := value.(map[string]any); ok {
+				value = members["enabled"]
+			}
+			plugins[plugin] = plugins[plugin] || value != false && value != nil
 		}
 	}
 	return plugins, off && !on
@@ -102,68 +109,76 @@ func (h Hooks) enabledPlugins(files []parsedHooks) (plugins map[string]bool, off
 // ReadHooksIn is ReadHooks for JSON on a command line or in a variable.
 func (c *CommandLine) ReadHooksIn(h Hooks, text string) {
 	f := HookFile{Path: ".json", Text: text}
-	h.read(c, f, parseSettings(f))
+	c.note(h.in(f, parseSettings(f)))
 }
 
 // CannotReadHooks notes that the call can have any hook.
-func (c *CommandLine) CannotReadHooks() { c.KeepPrompt, c.HookSet = true, true }
+func (c *CommandLine) CannotReadHooks() { c.note(anyHook) }
+
+// A hookKinds tells which hooks there are: hooks that must see the whole prompt, and hooks that a
+// resume would not run as a new session does.
+type hookKinds struct{ prompt, start bool }
+
+var anyHook = hookKinds{true, true}
+
+func (k hookKinds) or(other hookKinds) hookKinds {
+	return hookKinds{k.prompt || other.prompt, k.start || other.start}
+}
+
+// note notes hooks of the call, and reports whether there are any.
+func (c *CommandLine) note(k hookKinds) bool {
+	c.KeepPrompt, c.HookSet = c.KeepPrompt || k.prompt, c.HookSet || k.start
+	return k != hookKinds{}
+}
 
 // elsewhere are the types of an extension of gemini or qwen in another directory, and of a login
 // that has a server send opencode a configuration.
 var elsewhere = []any{"link", "wellknown"}
 
-// read notes the hooks of a file, and reports whether it has any.
-func (h Hooks) read(c *CommandLine, f HookFile, tree map[string]any) bool {
-	prompt, set := c.KeepPrompt, c.HookSet
-	c.KeepPrompt, c.HookSet = false, false
+// in returns the hooks of a file.
+func (h Hooks) in(f HookFile, tree map[string]any) hookKinds {
 	switch {
 	case f.Unread, slices.Contains(codeFiles, path.Ext(f.Path)):
-		c.CannotReadHooks()
+		return anyHook
 	case tree != nil:
-		h.walk(c, tree)
-	case h.mentions(f.Text, append([]string{"hooks", h.Plugins}, h.Code...)) &&
+		return h.below(tree)
+	case mentions(f.Text, append([]string{"hooks", h.Plugins}, h.Code...)) &&
 		path.Ext(f.Path) != ".md":
-		c.CannotReadHooks()
-	default:
-		c.KeepPrompt = h.mentions(f.Text, h.Prompt)
-		c.HookSet = h.mentions(f.Text, h.Start)
+		return anyHook
 	}
-	has := c.KeepPrompt || c.HookSet
-	c.KeepPrompt, c.HookSet = c.KeepPrompt || prompt, c.HookSet || set
-	return has
+	return hookKinds{mentions(f.Text, h.Prompt), mentions(f.Text, h.Start)}
 }
 
 var codeFiles = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".py",
 	".zip"}
 
 // mentions reports whether a text has one of the names. No name is "".
-func (Hooks) mentions(text string, names []string) bool {
+func mentions(text string, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return name != "" && strings.Contains(text, name)
 	})
 }
 
-func (h Hooks) walk(c *CommandLine, value any) {
-	if list := listOf(value); list != nil {
-		for _, element := range list {
-			h.walk(c, element)
-		}
-		return
+// below returns the hooks of a list or an object.
+func (h Hooks) below(value any) (found hookKinds) {
+	list, _ := value.([]any)
+	for _, element := range list {
+		found = found.or(h.below(element))
 	}
 	members, _ := value.(map[string]any)
 	for name, value := range members {
 		prompt, start := slices.Contains(h.Prompt, name), slices.Contains(h.Start, name)
 		switch {
 		case prompt || start:
-			c.KeepPrompt = c.KeepPrompt || prompt && !isEmpty(value)
-			c.HookSet = c.HookSet || start && !h.alike(value)
+			found = found.or(hookKinds{prompt && !isEmpty(value), start && !h.alike(value)})
 		case slices.Contains(h.Code, name) && !isEmpty(value), name == "hooks" && namesFile(value),
 			name == "type" && slices.Contains(elsewhere, value):
-			c.CannotReadHooks()
+			return anyHook
 		default:
-			h.walk(c, value)
+			found = found.or(h.below(value))
 		}
 	}
+	return found
 }
 
 // alike reports whether start hooks run in a resumed session as in a new one.
@@ -171,8 +186,8 @@ func (h Hooks) alike(hooks any) bool {
 	if isEmpty(hooks) {
 		return true
 	}
-	list := listOf(hooks)
-	return list != nil && len(h.Sources) > 0 && !slices.ContainsFunc(list, func(hook any) bool {
+	list, ok := hooks.([]any)
+	return ok && len(h.Sources) > 0 && !slices.ContainsFunc(list, func(hook any) bool {
 		members, ok := hook.(map[string]any)
 		return !ok || !h.matchesAlike(members["matcher"])
 	})
@@ -212,19 +227,22 @@ func isExpression(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool { return !strings.ContainsRune(plain, r) })
 }
 
-// parseSettings returns the members of a file in JSON or TOML, nil if it has none.
+// parseSettings returns the members of a file in JSON or TOML, as they are in JSON, nil if it has
+// none.
 func parseSettings(f HookFile) (tree map[string]any) {
-	text := strings.TrimPrefix(f.Text, "\ufeff")
+	text := []byte(strings.TrimPrefix(f.Text, "\ufeff"))
 	switch path.Ext(f.Path) {
 	case ".md":
+		return nil
 	case ".toml":
-		if _, err := toml.Decode(text, &tree); err != nil {
+		var tables map[string]any
+		if _, err := toml.Decode(string(text), &tables); err != nil {
 			return nil
 		}
-	default:
-		if json.Unmarshal([]byte(text), &tree) != nil {
-			return nil
-		}
+		text, _ = json.Marshal(tables) // no text if a number is none in JSON
+	}
+	if json.Unmarshal(text, &tree) != nil {
+		return nil
 	}
 	return tree
 }
@@ -250,30 +268,20 @@ func isOff(plugins map[string]bool, f parsedHooks) bool {
 	return f.plugin != "" && !enabled && (listed || !strings.Contains(f.Path, installedPlugins))
 }
 
-// listPlugins adds the plugins that a settings file enables.
-func (h Hooks) listPlugins(tree map[string]any, plugins map[string]bool) {
-	listed, _ := tree[h.Plugins].(map[string]any)
-	for plugin, value := range listed {
-		if members, ok := value.(map[string]any); ok {
-			value = members["enabled"]
-		}
-		plugins[plugin] = plugins[plugin] || value != false && value != nil
-	}
-}
-
 // marketplaceFile lists the plugins of a marketplace, and can have hooks for each.
 const marketplaceFile = "marketplace.json"
 
-// readMarketplace notes the hooks that a marketplace lists for enabled plugins.
-func (h Hooks) readMarketplace(c *CommandLine, file string, tree map[string]any,
-	plugins map[string]bool) {
-	market := path.Base(path.Dir(path.Dir(file)))
-	for _, entry := range listOf(tree["plugins"]) {
+// inMarketplace returns the hooks that a marketplace lists for enabled plugins.
+func (h Hooks) inMarketplace(f parsedHooks, plugins map[string]bool) (found hookKinds) {
+	market := path.Base(path.Dir(path.Dir(f.Path)))
+	list, _ := f.tree["plugins"].([]any)
+	for _, entry := range list {
 		members, _ := entry.(map[string]any)
 		if name, _ := members["name"].(string); plugins[name+"@"+market] {
-			h.walk(c, members)
+			found = found.or(h.below(members))
 		}
 	}
+	return found
 }
 
 func isAdministrators(file string) bool {
@@ -287,8 +295,8 @@ func isAdministrators(file string) bool {
 // anyhow.
 func namesFile(hooks any) bool {
 	text, ok := hooks.(string)
-	return ok && path.Clean(text) != "hooks/hooks.json" ||
-		slices.ContainsFunc(listOf(hooks), namesFile)
+	list, _ := hooks.([]any)
+	return ok && path.Clean(text) != "hooks/hooks.json" || slices.ContainsFunc(list, namesFile)
 }
 
 func isEmpty(value any) bool {
@@ -299,23 +307,8 @@ func isEmpty(value any) bool {
 		return value == ""
 	case map[string]any:
 		return len(value) == 0
-	}
-	list := listOf(value)
-	return list != nil && len(list) == 0
-}
-
-// listOf returns the elements of a list, nil for anything else. TOML has a separate type for
-// tables.
-func listOf(value any) []any {
-	switch list := value.(type) {
 	case []any:
-		return list
-	case []map[string]any:
-		elements := make([]any, len(list))
-		for i := range list {
-			elements[i] = list[i]
-		}
-		return elements
+		return len(value) == 0
 	}
-	return nil
+	return false
 }
