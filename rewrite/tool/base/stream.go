@@ -256,10 +256,8 @@ func WithoutUnused(line []byte, numbers []jsonline.Numeral, earlier rewrite.Tota
 	}
 	own := all
 	for model, is := range used {
-		name, err := json.Marshal(model)
-		if part := string(name) + ":" + jsonline.Member(all, model); !is && err == nil {
-			own = strings.Replace(strings.Replace(strings.Replace(own, part+",", "", 1), ","+part,
-				"", 1), part, "", 1)
+		if !is {
+			own = jsonline.RemoveKey(own, model)
 		}
 	}
 	key = `"` + key + `":`

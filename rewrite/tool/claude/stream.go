@@ -433,54 +433,34 @@ func carried(numbers []jsonline.Numeral, known rewrite.Totals) rewrite.Totals {
 
 // learnUsage adds up the usage by model. It includes subagents, which the plain usage does not. A
 // cost that contains a guess is not recorded: of a model that claude does not know, such as a
-// gateway's, it does not know the price either.
-func (s *stream) learnUsage(line []byte, numbers []jsonline.Numeral) {
-	u := &s.State.Usage
-	*u = tokens(numbers, "modelUsage")
-	guessed, unknown := guessedCosts(line), false
-	for _, n := range numbers {
-		value, err := jsonline.Nano(n.Text)
-		if err != nil {
-			continue
-		}
-		if n.Path == "total_cost_usd" {
-			u.CostNano, u.CostKnown = value, true
-		}
-		path, ok := strings.CutPrefix(n.Path, "modelUsage\t")
-		if !ok {
-			continue
-		}
-		model, name, _ := strings.Cut(path, "\t")
-		if name == "contextWindow" {
-			s.State.ContextUse.Limit = max(s.State.ContextUse.Limit, value/1e9)
-		}
-		// this run used it, not only an earlier one
-		if value > 0 && runsOn(n.Path) && slices.Contains(guessed, model) {
-			unknown = true
-		}
-	}
-	if unknown {
-		u.CostNano, u.CostKnown = 0, false
-	}
-}
-
-// guessedCosts returns the models in a result without a price that claude knows (2.1.329:
-// "costBasis": "unknown"). claude then reports a cost at another model's price. The run's cost is
-// not recorded, not even a known part, so that budgets, dearer, stats and log do not count it.
+// gateway's, it has no price (2.1.329: "costBasis": "unknown"), and reports a cost at another
+// model's. Not even a known part is recorded, so that dearer, stats and log do not count it.
 // shimctl prices the tokens by the model that claude named first.
-func guessedCosts(line []byte) (models []string) {
+func (s *stream) learnUsage(line []byte, numbers []jsonline.Numeral) {
 	var result struct {
 		ModelUsage map[string]struct{ CostBasis string }
 	}
-	if json.Unmarshal(line, &result) != nil {
-		return nil
-	}
-	for model, usage := range result.ModelUsage {
-		if usage.CostBasis == "unknown" {
-			models = append(models, model)
+	_ = json.Unmarshal(line, &result) // of another shape it names no guess
+	u, guessed := &s.State.Usage, false
+	*u = tokens(numbers, "modelUsage")
+	for _, n := range numbers {
+		value, err := jsonline.Nano(n.Text)
+		path, below := strings.CutPrefix(n.Path, "modelUsage\t")
+		model, name, _ := strings.Cut(path, "\t")
+		switch {
+		case err != nil:
+		case n.Path == "total_cost_usd":
+			u.CostNano, u.CostKnown = value, true
+		case below && name == "contextWindow":
+			s.State.ContextUse.Limit = max(s.State.ContextUse.Limit, value/1e9)
+		case below && value > 0 && runsOn(n.Path):
+			// this run used it, not only an earlier one
+			guessed = guessed || result.ModelUsage[model].CostBasis == "unknown"
 		}
 	}
-	return models
+	if guessed {
+		u.CostNano, u.CostKnown = 0, false
+	}
 }
 
 const apiTime = "duration_api_ms"
