@@ -12,12 +12,12 @@ import (
 func TestDamagedCalls(t *testing.T) {
 	path := sample.Ledger(t, 300, false)
 	sample.Damage(t, path, "calls")
-	a := &app.App{Now: sample.Now, Environ: []string{"HOME=/home/me",
-		"XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
-	if c := checkLedger(a); c.Result != "problem" {
-		t.Errorf("%+v", c)
+	d := checkup{App: &app.App{Now: sample.Now, Environ: []string{"HOME=/home/me",
+		"XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}}
+	if d.ledger(); d.Checks[0].Result != "problem" {
+		t.Errorf("%+v", d.Checks)
 	}
-	if list := repairs(a, fixing{wanted: true}); len(list) != 1 || list[0].name != "ledger" {
+	if list := d.repairs(); len(list) != 1 || list[0].name != "ledger" {
 		t.Errorf("repairs: %+v", list)
 	}
 }

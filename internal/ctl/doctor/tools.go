@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
@@ -25,21 +24,22 @@ import (
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
 
-// checkVersion compares a tool's version with the tested ones. It returns no check if the
-// tool prints no version or none of it was tested.
-func checkVersion(a *app.App, name, said, path string) []setup.Check {
+// version compares a tool's version with the tested ones. It adds no check if the tool prints no
+// version or none of it was tested.
+func (d *checkup) version(name, said, path string) {
 	version := versionNumber.FindString(said)
 	tool := tested.Own().Tool(name)
 	if version == "" || tool.Pin == "" {
-		return nil
+		return
 	}
 	check, rows := name+" version", tool.Rows()
 	oldest, newest := rows[0].Version, rows[len(rows)-1].Version
 	at := slices.IndexFunc(rows, func(r tested.Result) bool { return r.Version == version })
-	finds := Untested(name, version, path, a.Now)
+	finds := Untested(name, version, path, d.Now)
 	switch {
 	case at >= 0 && rows[at] == tested.Result{Version: version}:
-		return []setup.Check{setup.OK(check, version+" was tried with the shim")}
+		d.OK(check, version+" was tried with the shim")
+		return
 	case at >= 0:
 		finds = fmt.Sprintf("%s was tried with the shim: passed through %s; fresh %s; resume %s",
 			version, cmp.Or(rows[at].PassedThrough, "ok"), cmp.Or(rows[at].Fresh, "ok"),
@@ -48,39 +48,38 @@ func checkVersion(a *app.App, name, said, path string) []setup.Check {
 		finds = fmt.Sprintf("%s was not tried, only %s to %s: its output might be rendered "+
 			"differently", version, oldest, newest)
 	case finds == "":
-		return []setup.Check{setup.OK(check, fmt.Sprintf(
-			"%s lies between versions that were tried, %s to %s", version, oldest, newest))}
+		d.OK(check, fmt.Sprintf("%s lies between versions that were tried, %s to %s", version,
+			oldest, newest))
+		return
 	}
-	return []setup.Check{setup.Note(check, finds, fmt.Sprintf("install %s if calls go wrong, or "+
-		"leave the tool alone with enabled = false under [tool.%s]", newest, name))}
+	d.Note(check, finds, fmt.Sprintf("install %s if calls go wrong, or leave the tool alone with "+
+		"enabled = false under [tool.%s]", newest, name))
 }
 
-// checkFixedPlaces looks where callers run claude by the path, past the shim on PATH: the places of
-// the two installers.
-func checkFixedPlaces(a *app.App, m *machine) (checks []setup.Check) {
+// fixedPlaces looks where callers run claude by the path, past the shim on PATH: the places of the
+// two installers.
+func (d *checkup) fixedPlaces() {
 	for _, below := range []string{".local/bin/claude", ".claude/local/claude"} {
-		path := filepath.Join(a.Getenv("HOME"), below)
-		if place := filepath.Join(m.shims, "claude"); setup.Runnable(path) &&
+		path := filepath.Join(d.Getenv("HOME"), below)
+		if place := filepath.Join(d.shims, "claude"); setup.Runnable(path) &&
 			!setup.SameFile(path, place) {
-			checks = append(checks, setup.Note("claude by path",
-				a.Tilde(path)+": callers that look there first (claude-code-action, "+
-					"claude-code-mcp) are not managed",
-				"tell such a caller the path "+a.Tilde(place)))
+			d.Note("claude by path", d.Tilde(path)+": callers that look there first "+
+				"(claude-code-action, claude-code-mcp) are not managed",
+				"tell such a caller the path "+d.Tilde(place))
 		}
 	}
-	return checks
 }
 
-// checkOrder lists every executable of a tool's name on PATH, in the order of a caller's search.
-func checkOrder(a *app.App, p binary.Place) []setup.Check {
+// order lists every executable of a tool's name on PATH, in the order of a caller's search.
+func (d *checkup) order(p binary.Place) {
 	var list, seen []string
-	for _, dir := range filepath.SplitList(a.Getenv("PATH")) {
+	for _, dir := range filepath.SplitList(d.Getenv("PATH")) {
 		path := filepath.Join(dir, p.Name)
 		if !setup.Runnable(path) || slices.Contains(seen, path) {
 			continue
 		}
 		seen = append(seen, path)
-		shown := a.Tilde(path)
+		shown := d.Tilde(path)
 		switch {
 		case len(list) == 0 && p.Ours:
 			shown += " (shim)"
@@ -92,17 +91,15 @@ func checkOrder(a *app.App, p binary.Place) []setup.Check {
 		list = append(list, shown)
 	}
 	if list == nil {
-		return nil
+		return
 	}
-	checks := []setup.Check{setup.OK(p.Name+" on PATH", strings.Join(list, ", then "))}
+	d.OK(p.Name+" on PATH", strings.Join(list, ", then "))
 	if p.Wrapper {
-		checks = append(checks, setup.Note(p.Name+" wrapper",
-			a.Tilde(p.Real)+" is a script that minds what is added to its arguments: its calls "+
-				"are passed through",
+		d.Note(p.Name+" wrapper", d.Tilde(p.Real)+" is a script that minds what is added to its "+
+			"arguments: its calls are passed through",
 			"have it look for options anywhere and exec "+p.Name+", or put it before the shims "+
-				"and have it run "+p.Name+" by its name"))
+				"and have it run "+p.Name+" by its name")
 	}
-	return checks
 }
 
 // bundledCLIs are where SDKs keep CLIs of their own, and how they are told to use another one. The
@@ -128,12 +125,11 @@ var bundledCLIs = []struct {
 		`Codex({"codex_path_override": %q})`, true},
 }
 
-// checkBundled reports the CLIs that SDKs in the working directory bundle: their calls bypass the
-// shims.
-func checkBundled(a *app.App) (checks []setup.Check) {
+// bundled reports the CLIs that SDKs in the working directory bundle: their calls bypass the shims.
+func (d *checkup) bundled() {
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil
+		return
 	}
 	places := []string{dir, filepath.Join(dir, ".venv"), filepath.Join(dir, "venv")}
 	if active := os.Getenv("VIRTUAL_ENV"); active != "" && !slices.Contains(places[1:], active) {
@@ -146,13 +142,12 @@ func checkBundled(a *app.App) (checks []setup.Check) {
 				b.beside != "" && len(findIn(place, b.beside)) == 0 {
 				continue
 			}
-			checks = append(checks, setup.Note(b.tool+" in an SDK",
+			d.Note(b.tool+" in an SDK",
 				fmt.Sprintf("%s brings a %s of its own: calls through it bypass the shim",
-					a.Tilde(found[0]), b.tool),
-				fmt.Sprintf(b.fix, filepath.Join(setup.ShimDirectory(a), b.tool))))
+					d.Tilde(found[0]), b.tool),
+				fmt.Sprintf(b.fix, filepath.Join(d.shims, b.tool)))
 		}
 	}
-	return checks
 }
 
 // findIn returns the matches of a constant pattern in a directory.
@@ -161,64 +156,61 @@ func findIn(dir, pattern string) []string {
 	return found
 }
 
-// checkNpx looks at the shim of npx. Without that, calls by npx bypass the shims: it reports the
-// tools that npx has a package of, in the working directory or in the cache.
-func checkNpx(a *app.App) (checks []setup.Check) {
-	p := binary.Locate(a.Environ, a.Own, binary.Npx, "")
+// npx looks at the shim of npx. Without that, calls by npx bypass the shims: it reports the tools
+// that npx has a package of, in the working directory or in the cache.
+func (d *checkup) npx() {
+	p := binary.Locate(d.Environ, d.Own, binary.Npx, "")
 	switch {
 	case p.Real == "":
-		return nil // there is no npx
-	case setup.Runnable(filepath.Join(setup.ShimDirectory(a), binary.Npx)):
-		return []setup.Check{checkTool(a, p, "")}
+		return // there is no npx
+	case setup.Runnable(filepath.Join(d.shims, binary.Npx)):
+		d.tool(p, "")
+		return
 	}
 	dir, _ := os.Getwd() // findIn finds nothing then
-	cache := cmp.Or(a.Getenv("npm_config_cache"), filepath.Join(a.Getenv("HOME"), ".npm"))
+	cache := cmp.Or(d.Getenv("npm_config_cache"), filepath.Join(d.Getenv("HOME"), ".npm"))
 	for _, name := range rewrite.Names {
 		tool, _ := rewrite.Lookup(name)
 		for _, pack := range tool.Descriptor().Packages {
 			found := append(findIn(dir, "node_modules/"+pack),
 				findIn(cache, "_npx/*/node_modules/"+pack)...)
 			if len(found) > 0 {
-				checks = append(checks, setup.Note(name+" by npx",
-					a.Tilde(found[0])+" is what npx runs: its calls bypass the shim",
-					"run shimctl setup --npx"))
+				d.Note(name+" by npx", d.Tilde(found[0])+" is what npx runs: its calls bypass "+
+					"the shim", "run shimctl setup --npx")
 				break
 			}
 		}
 	}
-	return checks
 }
 
 // restatedCalls is how many of the latest calls are looked at.
 const restatedCalls = 100
 
-// checkCalls names the versions with calls that have shown that the shim can do less with them, and
-// the models of claude with latest sessions that a resume will not find in the provider's cache.
-func checkCalls(a *app.App) (checks []setup.Check) {
-	l, err := a.OpenOrEmpty()
+// calls names the versions with calls that have shown that the shim can do less with them, and the
+// models of claude with latest sessions that a resume will not find in the provider's cache.
+func (d *checkup) calls() {
+	l, err := d.OpenOrEmpty()
 	if err != nil {
-		return nil // the check of the ledger says why
+		return // the check of the ledger says why
 	}
 	defer l.Close()
 	found := map[string]bool{}
 	if calls, err := history.LatestCalls(l, history.Query{Limit: restatedCalls}); err == nil {
 		for _, i := range calls {
-			found[i.Model] = found[i.Model] || i.Tool == "claude" && i.OneRequest() &&
-				models.Restated(i.Model)
+			if i.Tool == "claude" && i.OneRequest() && models.Restated(i.Model) {
+				found[i.Model] = true
+			}
 		}
 	}
 	notes, _ := Versions(l) // the check of the ledger names the error
 	for _, n := range notes {
-		checks = append(checks, setup.Note(n.Tool+" output", n.Says, n.Fix))
+		d.Note(n.Tool+" output", n.Says, n.Fix)
 	}
 	for _, model := range slices.Sorted(maps.Keys(found)) {
-		if found[model] {
-			checks = append(checks, setup.Note("claude cache", why.RestatedWords(model),
-				"nothing needs to be done: resuming stops where it costs more (dearer); shimctl "+
-					"stats shows what resumed calls found"))
-		}
+		d.Note("claude cache", why.RestatedWords(model),
+			"nothing needs to be done: resuming stops where it costs more (dearer); shimctl "+
+				"stats shows what resumed calls found")
 	}
-	return checks
 }
 
 // Untested says that a version of a tool is newer than all tested ones, and for how long it has

@@ -18,9 +18,10 @@ const hiding = `(?:^|[;&{]|\bthen|\bdo)\s*(?:` +
 	`(?P<alias>alias)\s+(?:-\w+\s+)*NAME[= ]\s*(?P<value>"[^"]*"|'[^']*'|[^\s;]*)` +
 	`|NAME\s*\(\s*\)|function\s+(?:-\S+\s+)*NAME(?:$|[\s;(]))`
 
-// HidingChecks returns a problem for each alias or function in a start file that hides the shim of
-// a tool. The text can hold a key: no check shows it.
-func HidingChecks(a *app.App, shims string, p binary.Place) (checks []Check) {
+// Hiding adds a problem for each alias or function in a start file that hides the shim of a tool.
+// The text can hold a key: no check shows it. The fix leads the name to the shim, and the shim to
+// the binary that the name stands for now.
+func (c *Checks) Hiding(a *app.App, shims string, p binary.Place) {
 	pattern := regexp.MustCompile(strings.ReplaceAll(hiding, "NAME", p.Name))
 	for _, file := range StartFiles(a) {
 		text, _ := os.ReadFile(file)
@@ -42,11 +43,16 @@ func HidingChecks(a *app.App, shims string, p binary.Place) (checks []Check) {
 				path != "" && SameFile(path, filepath.Join(shims, p.Name)) {
 				continue
 			}
-			checks = append(checks, hidingCheck(a, p, fmt.Sprintf("%s (%s:%d)", kind, a.Tilde(file),
-				i+1), path))
+			fix := fmt.Sprintf("start %s there by its name (command %s in a function), not by a path",
+				p.Name, p.Name)
+			if Runnable(path) && !SameFile(path, p.Real) {
+				fix = "shimctl config set tool." + p.Name + ".path " +
+					view.ShellQuote(a.Tilde(path)) + "; then " + fix
+			}
+			c.Problem(p.Name+" in a shell", fmt.Sprintf("%s (%s:%d) hides the shim: typed calls "+
+				"never reach it", kind, a.Tilde(file), i+1), fix)
 		}
 	}
-	return checks
 }
 
 // functionText returns the text of a function: the rest of the first line, and the lines up to the
@@ -82,19 +88,6 @@ func pathIn(text, name, home string) string {
 		}
 	}
 	return ""
-}
-
-// hidingCheck advises how the name leads to the shim, and the shim to the binary that it stands for
-// now.
-func hidingCheck(a *app.App, p binary.Place, place, path string) Check {
-	c := Problem(p.Name+" in a shell", place+" hides the shim: typed calls never reach it",
-		fmt.Sprintf("start %s there by its name (command %s in a function), not by a path", p.Name,
-			p.Name))
-	if Runnable(path) && !SameFile(path, p.Real) {
-		c.Fix = "shimctl config set tool." + p.Name + ".path " + view.ShellQuote(a.Tilde(path)) +
-			"; then " + c.Fix
-	}
-	return c
 }
 
 // SameFile reports whether two paths lead to the same file.

@@ -33,7 +33,8 @@ func TestHidingChecks(t *testing.T) {
 	} {
 		write(t, home+"/shims/claude", "")
 		write(t, home+"/.bashrc", text)
-		checks := HidingChecks(a, home+"/shims", binary.Place{Name: "claude"})
+		var checks Checks
+		checks.Hiding(a, home+"/shims", binary.Place{Name: "claude"})
 		if (len(checks) == 1) != (want != "") ||
 			want != "" && !strings.HasPrefix(checks[0].Finds, want+" hides the shim") {
 			t.Errorf("%q: %v, want %q", text, checks, want)

@@ -59,7 +59,7 @@ type Report struct {
 	NewShims []string `json:"new_shims" doc:"tools, and npx, that have no shim yet and get one"`
 	Changes  []Change `json:"changes" doc:"changes of files, in order"`
 	Written  bool     `json:"written" doc:"whether they were written"`
-	Checks   []Check  `json:"checks" doc:"aliases and functions that hide a shim"`
+	Checks   Checks   `json:"checks" doc:"aliases and functions that hide a shim"`
 }
 
 // A Change is the change of one start file.
@@ -84,7 +84,7 @@ func runSetup(a *app.App, flags setupFlags) error {
 			"set HOME")
 	}
 	r := Report{Schema: "shimctl.setup/1", Shims: ShimDirectory(a), NewShims: []string{},
-		Changes: []Change{}, Checks: []Check{}}
+		Changes: []Change{}, Checks: Checks{}}
 	files := StartFiles(a)
 	if !flags.undo {
 		if len(shimsIn(r.Shims)) == 0 {
@@ -101,7 +101,7 @@ func runSetup(a *app.App, flags setupFlags) error {
 			if flags.tools == nil && found.Real != "" {
 				lacking = append(lacking, tool)
 			}
-			r.Checks = append(r.Checks, HidingChecks(a, r.Shims, found)...)
+			r.Checks.Hiding(a, r.Shims, found)
 		}
 		if flags.npx {
 			lacking = append(lacking, binary.Npx)
@@ -202,7 +202,7 @@ func show(a *app.App, r Report, undo bool) {
 		a.Stderr.Notice("there is nothing to change")
 	}
 	if len(r.Checks) > 0 {
-		PrintChecks(a, r.Checks)
+		r.Checks.Print(a)
 	}
 }
 
@@ -214,35 +214,42 @@ type Check struct {
 	Fix    string `json:"fix,omitempty" doc:"how to fix it"`
 }
 
-// OK returns the result of a check that found the subject in order.
-func OK(name, finds string) Check { return Check{Name: name, Result: "ok", Finds: finds} }
+// Checks are the results of checks, in order.
+type Checks []Check
 
-// Note returns a finding that keeps no call from being resumed.
-func Note(name, finds, fix string) Check { return Check{name, "note", finds, fix} }
+func (c *Checks) add(name, result, finds, fix string) {
+	*c = append(*c, Check{name, result, finds, fix})
+}
 
-// Problem returns a finding that must be fixed.
-func Problem(name, finds, fix string) Check { return Check{name, "problem", finds, fix} }
+// OK adds the result that the subject is in order.
+func (c *Checks) OK(name, finds string) { c.add(name, "ok", finds, "") }
 
-// Fixed returns a problem that this run has fixed.
-func Fixed(name, finds string) Check { return Check{Name: name, Result: "fixed", Finds: finds} }
+// Note adds a finding that keeps no call from being resumed.
+func (c *Checks) Note(name, finds, fix string) { c.add(name, "note", finds, fix) }
 
-// PrintChecks prints the results of checks as a table.
-func PrintChecks(a *app.App, checks []Check) {
+// Problem adds a finding that must be fixed.
+func (c *Checks) Problem(name, finds, fix string) { c.add(name, "problem", finds, fix) }
+
+// Fixed adds a problem that this run has fixed.
+func (c *Checks) Fixed(name, finds string) { c.add(name, "fixed", finds, "") }
+
+// Print prints the results as a table.
+func (c Checks) Print(a *app.App) {
 	if !a.Stdout.Terminal {
 		t := view.NewTable("RESULT", "CHECK", "FINDS", "FIX")
-		for _, c := range checks {
-			t.Add(c.resultCell(), view.TextCell(c.Name), view.TextCell(c.Finds),
-				view.TextCell(c.Fix))
+		for _, each := range c {
+			t.Add(each.resultCell(), view.TextCell(each.Name), view.TextCell(each.Finds),
+				view.TextCell(each.Fix))
 		}
 		t.Print(a.Stdout)
 		return
 	}
 	// the finding and its fix do not fit side by side
 	t := view.NewFoldedTable("RESULT", "CHECK", "FINDS")
-	for _, c := range checks {
-		t.Add(c.resultCell(), view.TextCell(c.Name), view.TextCell(c.Finds))
-		if c.Fix != "" {
-			t.Add(view.Cell{}, view.Cell{}, view.TextCell("fix: "+c.Fix).As(view.Strong))
+	for _, each := range c {
+		t.Add(each.resultCell(), view.TextCell(each.Name), view.TextCell(each.Finds))
+		if each.Fix != "" {
+			t.Add(view.Cell{}, view.Cell{}, view.TextCell("fix: "+each.Fix).As(view.Strong))
 		}
 	}
 	t.Print(a.Stdout)
