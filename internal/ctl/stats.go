@@ -99,21 +99,11 @@ type stats struct {
 	saving.Saving
 }
 
+// A billedGroup is the calls with the same key.
 type billedGroup struct {
-	history.Group
-	Bill view.Bill
-}
-
-func (s *stats) arm(name string, r view.Reporter) billedGroup {
-	arm := billedGroup{Group: history.Group{Key: name}}
-	for _, slice := range s.Total.Slices {
-		if slice.Arm == name {
-			arm.Slices = append(arm.Slices, slice)
-			arm.Add(slice.Sums)
-		}
-	}
-	arm.Bill = r.Bill(arm.Slices)
-	return arm
+	Key             string
+	Created, Reused int64 // sessions
+	view.Bill
 }
 
 func (s *stats) sum(l *ledger.Ledger, r view.Reporter) (err error) {
@@ -135,18 +125,20 @@ func (s *stats) sum(l *ledger.Ledger, r view.Reporter) (err error) {
 	if s.Chains, err = history.Arms(l, s.Filter); err != nil {
 		return err
 	}
+	var all []history.Slice
 	for _, g := range groups {
-		s.Groups = append(s.Groups, billedGroup{g, r.Bill(g.Slices)})
-		s.Total.Add(g.Sums)
-		s.Total.Slices = append(s.Total.Slices, g.Slices...)
-		s.Total.Reused += g.Reused
-		s.Total.Created += g.Created
+		s.Groups = append(s.Groups, billedGroup{g.Key, g.Created, g.Reused, r.Bill(g.Slices)})
+		all = append(all, g.Slices...)
+		s.Total.Created, s.Total.Reused = s.Total.Created+g.Created, s.Total.Reused+g.Reused
 	}
-	s.Total.Bill = r.Bill(s.Total.Slices)
-	s.Saving = saving.New(s.Total.Slices, r.ListPrice)
+	s.Total.Bill = r.Bill(all)
+	s.Saving = saving.New(all, r.ListPrice)
 	for _, name := range []string{ledger.Control, ledger.Treated} {
 		if s.Chains[name] > 0 {
-			s.arms = append(s.arms, s.arm(name, r))
+			its := slices.DeleteFunc(slices.Clone(all), func(s history.Slice) bool {
+				return s.Arm != name
+			})
+			s.arms = append(s.arms, billedGroup{Key: name, Bill: r.Bill(its)})
 		}
 	}
 	return nil
@@ -210,7 +202,7 @@ func groupRow(key view.Cell, g billedGroup) []view.Cell {
 	}
 	return []view.Cell{key, view.NumberCell(g.Calls), view.NumberCell(g.Resumed),
 		view.AmountCell("share", view.Rate(g.OK, g.Ended)),
-		view.PriceCell(g.Bill.Total), view.NumberCell(g.Bill.Priced()),
+		view.PriceCell(g.Total), view.NumberCell(g.HasPrice()),
 		view.AmountCell("ms", view.Rate(g.Duration, g.Timed)),
 		view.NumberCell(g.Created), view.NumberCell(g.Reused), view.NumberCell(g.Metered),
 		tokens(g.Input), tokens(g.CacheRead), tokens(g.CacheWrite), tokens(g.Output)}
@@ -263,7 +255,7 @@ func printSummary(a *app.App, s stats) {
 		}
 		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n", inMarkdown(name),
 			view.Thousands(g.Calls), view.Thousands(g.Resumed),
-			view.Amount("share", view.CacheRate(g.Group)), view.PriceCell(g.Bill.Total).Human)
+			view.Amount("share", view.CacheRate(g.Sums)), view.PriceCell(g.Total).Human)
 	}
 }
 
@@ -345,10 +337,10 @@ func statsJSON(s stats) statsReport {
 func groupJSON(g billedGroup) groupReport {
 	return groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed,
 		Forked: g.Forked, SessionsCreated: g.Created, SessionsReused: g.Reused,
-		ReuseRate: view.Rate(g.Resumed, g.Calls), CacheRate: view.CacheRate(g.Group),
-		MeteredCalls: g.Metered, Usage: view.UsageOf(g.Sums), PricedCalls: g.Bill.Priced(),
+		ReuseRate: view.Rate(g.Resumed, g.Calls), CacheRate: view.CacheRate(g.Sums),
+		MeteredCalls: g.Metered, Usage: view.UsageOf(g.Sums), PricedCalls: g.HasPrice(),
 		MeanMS:      view.Rate(g.Duration, g.Timed),
-		MoneyReport: view.MoneyJSON(g.Bill.Total, g.Bill.Source())}
+		MoneyReport: view.MoneyJSON(g.Total, g.Source())}
 }
 
 // beginning returns a time of a filter, nil for all of the past.

@@ -13,6 +13,7 @@ import (
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
+	"reprise/internal/prices"
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
@@ -215,14 +216,13 @@ func (o overview) costWords() string {
 	if !b.Total.Known {
 		return ""
 	}
-	words := view.Count(b.Managed(), "call") + " cost " + b.Total.Human()
+	words := view.Count(b.Calls, "call") + " cost " + b.Total.Human()
 	if b.NotKnown > 0 {
 		words = fmt.Sprintf("%s of %s (the others' cost is not known)",
-			view.Thousands(b.Priced()), words)
+			view.Thousands(b.HasPrice()), words)
 	}
-	if b.Prompt() > 0 {
-		words += fmt.Sprintf(", %.1f %% of the input came from the cache",
-			100*float64(b.Cached)/float64(b.Prompt()))
+	if cached := view.CacheRate(b.Sums); cached.Known() {
+		words += fmt.Sprintf(", %.1f %% of the input came from the cache", 100*cached)
 	}
 	return words
 }
@@ -258,9 +258,14 @@ type statusReport struct {
 }
 
 type recentReport struct {
-	Days  int        `json:"days" doc:"number of days"`
-	Since *time.Time `json:"since" doc:"start of the period, null for the last days"`
-	view.Bill
+	Days    int        `json:"days" doc:"number of days"`
+	Since   *time.Time `json:"since" doc:"start of the period, null for the last days"`
+	Resumed int64      `json:"resumed" doc:"resumed calls"`
+	Forked  int64      `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	Fresh   int64      `json:"fresh" doc:"fresh calls"`
+	prices.Usage
+	Uncounted int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
+	NotKnown  int64 `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
 	view.MoneyReport
 	WholeShort int64          `json:"short_prompts_sent_whole" doc:"resumed calls with a prompt under 2 KB, sent whole"`
 	WholeLong  int64          `json:"long_prompts_sent_whole" doc:"resumed calls with a longer prompt, sent whole"`
@@ -268,10 +273,11 @@ type recentReport struct {
 }
 
 func statusJSON(r view.Reporter, o overview) statusReport {
+	b := &o.bill
 	return statusReport{Schema: "shimctl.status/1", Chains: view.Mapped(o.chains, r.Chain),
-		Recent: recentReport{app.RecentDays, beginning(o.since), o.bill,
-			view.MoneyJSON(o.bill.Total, o.bill.Source()), o.whole.Short, o.whole.Long,
-			o.saved.Summary()},
+		Recent: recentReport{app.RecentDays, beginning(o.since), b.Resumed, b.Forked, b.Fresh(),
+			view.UsageOf(b.Sums), b.Calls - b.Metered, b.NotKnown,
+			view.MoneyJSON(b.Total, b.Source()), o.whole.Short, o.whole.Long, o.saved.Summary()},
 		Decisions: view.Mapped(o.decisions, r.Call),
 		Passed:    append([]why.PassthroughReport{}, o.passed...),
 		Warnings:  append(append([]warning{}, o.broken...), o.warnings...)}

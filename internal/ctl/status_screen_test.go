@@ -12,7 +12,7 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
-	"reprise/internal/prices"
+	"reprise/ledger/history"
 	"reprise/test/sample"
 
 	"github.com/mattn/go-runewidth"
@@ -140,8 +140,8 @@ chain 0 will soon have used more than context_limit allows (and 15 more like
 func TestCostOfOneCall(t *testing.T) {
 	for calls, want := range map[int64]string{1: "1 call cost $0.50, 50.0 % of the input came",
 		2: "2 calls cost $0.50, 50.0 % of the input came"} {
-		bill := view.Bill{Fresh: calls, Total: view.Sum{Known: true, Nano: 5e8, Most: 5e8},
-			Usage: prices.Usage{Cached: 1, Input: 1}}
+		bill := view.Bill{Sums: history.Sums{Calls: calls, CacheRead: 1, Input: 1},
+			Total: view.Sum{Known: true, Nano: 5e8, Most: 5e8}}
 		if lines := headLines(&app.App{}, overview{bill: bill}); !strings.HasPrefix(
 			lines[len(lines)-1], want) {
 			t.Errorf("%q, want %q", lines, want)
@@ -152,7 +152,7 @@ func TestCostOfOneCall(t *testing.T) {
 // A cost that is not known of all calls says of how many it is.
 func TestCostOfSome(t *testing.T) {
 	a := &app.App{Stdout: view.Screen{}}
-	bill := view.Bill{Resumed: 2, Fresh: 1, Total: view.Sum{Known: true, Nano: 1e9, Most: 1e9}}
+	bill := view.Bill{Sums: history.Sums{Calls: 3}, Total: view.Sum{Known: true, Nano: 1e9, Most: 1e9}}
 	for notKnown, want := range map[int64]string{0: "3 calls cost $1.00",
 		1: "2 of 3 calls cost $1.00 (the others' cost is not known)"} {
 		bill.NotKnown = notKnown

@@ -30,11 +30,6 @@ type Usage struct {
 	Output int64 `json:"output_tokens" doc:"tokens that the model wrote"`
 }
 
-// Plus adds counts.
-func (u Usage) Plus(v Usage) Usage {
-	return Usage{u.Input + v.Input, u.Cached + v.Cached, u.Write + v.Write, u.Output + v.Output}
-}
-
 // Prompt counts the tokens of all kinds that the model was sent.
 func (u Usage) Prompt() int64 { return u.Input + u.Cached + u.Write }
 

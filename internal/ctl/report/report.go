@@ -70,7 +70,7 @@ func write(a *app.App, file string, flags app.FilterFlags) error {
 		if err != nil {
 			return err
 		}
-		if calls = s.bill.Managed(); calls == 0 && asked != (history.Filter{}) {
+		if calls = s.bill.Calls; calls == 0 && asked != (history.Filter{}) {
 			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(f)),
 				"shimctl log lists the last calls, shimctl stats --by day the days")
 		}
@@ -171,14 +171,14 @@ func newContent(a *app.App, r view.Reporter, f history.Filter, s sums) content {
 	}
 	c.Headline = view.Sentence(s.saved.Headline())
 	c.Facts = []fact{
-		{"managed calls", view.Thousands(s.bill.Managed()),
+		{"managed calls", view.Thousands(s.bill.Calls),
 			fmt.Sprintf("%s resumed, %s fresh", view.Thousands(s.bill.Resumed),
-				view.Thousands(s.bill.Fresh))},
+				view.Thousands(s.bill.Fresh()))},
 		{"cost", s.bill.Total.Human(), strings.Join(s.bill.Sources(), ", ")},
 		{"saved cost", view.Amount("nano_usd", s.saved.Cost.Saved), s.saved.Words()},
 		{"saved tokens", view.Amount("tokens", s.saved.Tokens.Saved),
 			"weighted by price; " + s.saved.Words()},
-		{"from the cache", view.Amount("share", view.Rate(s.bill.Cached, s.bill.Prompt())),
+		{"from the cache", view.Amount("share", view.CacheRate(s.bill.Sums)),
 			"of the tokens that models read"},
 	}
 	c.Pictures = []picture{days(s), classes(s.managed)}
@@ -228,13 +228,12 @@ func days(s sums) picture {
 		About: "The whole estimate is distributed over the days: a single day is no measurement.",
 		Key: []bar{{Name: "estimate without resuming", Class: "without", Width: 100},
 			{Name: "with resuming", Class: "with", Width: 100}}}
-	share := s.saved.Share(figure)
 	with, without := map[decide.Millis]float64{}, map[decide.Millis]float64{}
 	for _, slice := range s.managed {
 		at := first + (slice.Day-first)/width*width
-		used := s.saved.Used(figure, slice)
+		used, share := s.saved.Share(figure, slice)
 		with[at] += used
-		without[at] += used + share(slice)
+		without[at] += used + share
 	}
 	for _, at := range slices.Sorted(maps.Keys(with)) {
 		name := at.Time().Format(time.DateOnly)

@@ -28,8 +28,8 @@ type Saving struct {
 	FirstOnly    bool  // all of these began their job
 	Cost, Tokens Amount
 
-	fresh map[like]history.Sums
-	price Pricer
+	groups map[like]*group
+	price  Pricer
 }
 
 // An Amount is a figure of the compared calls.
@@ -65,12 +65,20 @@ type like struct{ tool, role, model string }
 
 func likeness(s history.Slice) like { return like{s.Tool, s.Role, s.Model} }
 
+// A group sums up the calls that are compared. Of the resumed calls it has what they found in the
+// provider's cache: a fresh call in their place would have found the beginning of it.
+type group struct {
+	fresh       history.Sums
+	front       history.Front // of the fresh calls
+	firsts      int64         // of the fresh calls, those that began their job
+	calls, warm int64         // resumed calls
+	alike       int64         // bytes that their prompts left out which extend the prompt before
+}
+
 // New estimates the saving of resumes in the calls. With a price, calls of tools that report no
 // cost are estimated in money too.
 func New(calls []history.Slice, price Pricer) Saving {
-	s := Saving{price: price, fresh: map[like]history.Sums{}, FirstOnly: true}
-	resumed, firsts := map[like]*cached{}, map[like]int64{}
-	fronts := map[like]history.Front{}
+	s := Saving{price: price, groups: map[like]*group{}, FirstOnly: true}
 	for _, slice := range calls {
 		if !slice.Managed() {
 			continue
@@ -79,49 +87,53 @@ func New(calls []history.Slice, price Pricer) Saving {
 		if slice.Mode.Continues() {
 			s.LeftOutBytes += slice.LeftOutBytes
 		}
-		if !slice.Well {
-			continue
-		}
-		switch kind, side := likeness(slice), slice.Side(); side {
-		case decide.Resumed:
-			if resumed[kind] == nil {
-				resumed[kind] = &cached{tool: slice.Tool}
-			}
-			resumed[kind].add(slice)
-		case decide.FirstRun, decide.FollowUp:
-			sums, front := s.fresh[kind], fronts[kind]
-			sums.Add(s.priced(slice).Sums)
-			front.Add(slice.Front)
-			s.fresh[kind], fronts[kind] = sums, front
-			if side == decide.FirstRun {
-				firsts[kind] += slice.Calls
-			}
+		if slice.Well {
+			s.compare(slice)
 		}
 	}
-	for kind, c := range resumed {
-		if sums, ok := s.fresh[kind]; ok {
-			s.fresh[kind] = c.instead(sums, fronts[kind])
-			s.Compared, s.Fresh = s.Compared+c.calls, s.Fresh+sums.Calls
-			s.FirstOnly = s.FirstOnly && firsts[kind] == sums.Calls
+	for kind, g := range s.groups {
+		if g.calls > 0 && g.fresh.Calls > 0 {
+			s.Compared, s.Fresh = s.Compared+g.calls, s.Fresh+g.fresh.Calls
+			s.FirstOnly = s.FirstOnly && g.firsts == g.fresh.Calls
+			g.fresh = g.instead(kind.tool)
 		}
 	}
 	s.Cost, s.Tokens = s.amount(Cost, calls), s.amount(Tokens, calls)
 	return s
 }
 
+func (s *Saving) compare(slice history.Slice) {
+	kind := likeness(slice)
+	if s.groups[kind] == nil {
+		s.groups[kind] = &group{}
+	}
+	g := s.groups[kind]
+	switch slice.Side() {
+	case decide.Resumed:
+		g.calls, g.warm = g.calls+slice.Calls, g.warm+slice.Warm
+		if slice.Reason == reason.Extends {
+			g.alike += slice.LeftOutBytes
+		}
+	case decide.FirstRun:
+		g.firsts += slice.Calls
+		fallthrough
+	case decide.FollowUp:
+		g.fresh.Add(s.priced(slice).Sums)
+		g.front.Add(slice.Front)
+	}
+}
+
 func (s *Saving) amount(f Figure, calls []history.Slice) Amount {
 	a := Amount{Figure: f, Saved: view.Unknown, Instead: view.Unknown}
 	var used, all, instead, saved float64
-	share := s.Share(f)
 	for _, slice := range calls {
 		if !slice.Managed() {
 			continue
 		}
-		all += s.Used(f, slice)
-		saved += share(slice)
-		own, n := f.of(s.priced(slice).Sums)
-		if mean := s.mean(f, slice); mean.Known() && n > 0 {
-			a.Calls, used, instead = a.Calls+n, used+own, instead+float64(mean)*float64(n)
+		own, share := s.Share(f, slice)
+		all, saved = all+own, saved+share
+		if mean, n := s.mean(f, slice); n > 0 {
+			a.Calls, used, instead = a.Calls+n, used+own, instead+mean*float64(n)
 		}
 	}
 	a.Resumed, a.Fresh = view.Number(used)/view.Number(a.Calls),
@@ -132,35 +144,32 @@ func (s *Saving) amount(f Figure, calls []history.Slice) Amount {
 	return a
 }
 
-// mean returns the figure of a fresh call in the place of a resumed call of the slice.
-func (s *Saving) mean(f Figure, slice history.Slice) view.Number {
+// mean returns the figure of a fresh call in the place of a resumed call of the slice, and the
+// number of calls that it is compared with, 0 if one of the two is not known.
+func (s *Saving) mean(f Figure, slice history.Slice) (mean float64, calls int64) {
 	if slice.Side() != decide.Resumed || !slice.Well {
-		return view.Unknown
+		return 0, 0
 	}
-	sum, n := f.of(s.fresh[likeness(slice)])
-	return view.Number(sum) / view.Number(n)
+	sum, fresh := f.of(s.groups[likeness(slice)].fresh)
+	if fresh == 0 {
+		return 0, 0
+	}
+	_, calls = f.of(s.priced(slice).Sums)
+	return sum / float64(fresh), calls
 }
 
-// Used returns the figure of the calls of a slice, 0 if it is not known.
-func (s *Saving) Used(f Figure, slice history.Slice) float64 {
-	sum, _ := f.of(s.priced(slice).Sums)
-	return sum
-}
-
-// Share returns the saving of a figure in a slice. Over all slices the shares add up to
-// the saving. A cache entry of an hour, which only reprise asks for, is a loss of fresh calls.
-func (s *Saving) Share(f Figure) func(history.Slice) float64 {
-	return func(slice history.Slice) float64 {
-		used, n := f.of(s.priced(slice).Sums)
-		mean := s.mean(f, slice)
-		switch {
-		case n > 0 && mean.Known():
-			return float64(mean)*float64(n) - used
-		case slice.Managed() && slice.Side() != decide.Resumed && weighted(slice.Sums) > 0:
-			return -used * hourPrice(slice.Sums) / weighted(slice.Sums)
-		}
-		return 0
+// Share returns the figure of the calls of a slice, 0 if it is not known, and their saving. Over
+// all slices the shares add up to the saving. A cache entry of an hour, which only reprise asks
+// for, is a loss of fresh calls.
+func (s *Saving) Share(f Figure, slice history.Slice) (used, saved float64) {
+	used, _ = f.of(s.priced(slice).Sums)
+	if mean, n := s.mean(f, slice); n > 0 {
+		return used, mean*float64(n) - used
 	}
+	if slice.Managed() && slice.Side() != decide.Resumed && weighted(slice.Sums) > 0 {
+		return used, -used * hourPrice(slice.Sums) / weighted(slice.Sums)
+	}
+	return used, 0
 }
 
 // priced returns the slice at list price if the tool reports no cost.
@@ -174,42 +183,28 @@ func (s *Saving) priced(slice history.Slice) history.Slice {
 	return slice
 }
 
-// A cached sums up the tokens that resumed calls found in the provider's cache: a fresh call in
-// their place would have found the beginning of it.
-type cached struct {
-	tool        string
-	calls, warm int64
-	alike       int64 // bytes that prompts left out which extend the prompt before
-}
-
-func (c *cached) add(s history.Slice) {
-	c.calls, c.warm = c.calls+s.Calls, c.warm+s.Warm
-	if s.Reason == reason.Extends {
-		c.alike += s.LeftOutBytes
-	}
-}
-
 // instead returns the fresh calls as they would have been in the place of the resumed calls: they
 // read from the cache the text in front of a prompt, and where the cache goes by the text, the
 // beginning of the prompt too.
-func (c *cached) instead(s history.Sums, front history.Front) history.Sums {
+func (g *group) instead(name string) history.Sums {
+	s := g.fresh
 	was := weighted(s)
 	s.HourWrite = 0 // only reprise asks for an hour
 	tool := &rewrite.Descriptor{}
-	if known, ok := rewrite.Lookup(c.tool); ok {
+	if known, ok := rewrite.Lookup(name); ok {
 		tool = known.Descriptor()
 	}
-	if front.Firsts > 0 && !tool.CachePerSession {
-		n := float64(front.Firsts)
-		size := float64(front.Ahead) / n
-		if front.Most > 0 {
-			size = min(size, float64(front.Most)) // a part of it can be each call's own
+	if g.front.Firsts > 0 && !tool.CachePerSession {
+		n := float64(g.front.Firsts)
+		size := float64(g.front.Ahead) / n
+		if g.front.Most > 0 {
+			size = min(size, float64(g.front.Most)) // a part of it can be each call's own
 		}
 		if tool.CacheByText {
-			size += float64(c.alike) / float64(c.calls) / bytesPerToken
+			size += float64(g.alike) / float64(g.calls) / bytesPerToken
 		}
-		warm := float64(c.warm) / float64(c.calls)
-		found := int64(n * warm * max(0, size-float64(front.Read)/n))
+		warm := float64(g.warm) / float64(g.calls)
+		found := int64(n * warm * max(0, size-float64(g.front.Read)/n))
 		written := min(found, s.CacheWrite)
 		input := min(found-written, s.Input)
 		s.CacheWrite, s.Input, s.CacheRead = s.CacheWrite-written, s.Input-input,

@@ -85,9 +85,10 @@ func TestHeadline(t *testing.T) {
 func checkShares(t *testing.T, name string, s Saving, slices []history.Slice) {
 	t.Helper()
 	for _, a := range []Amount{s.Cost, s.Tokens} {
-		sum, share := 0.0, s.Share(a.Figure)
+		sum := 0.0
 		for _, slice := range slices {
-			sum += share(slice)
+			_, share := s.Share(a.Figure, slice)
+			sum += share
 		}
 		if a.Saved.Known() && math.Abs(float64(a.Saved)-sum) > 1 {
 			t.Errorf("%s: the shares of %s add up to %v, not %v", name, a.Name, sum, a.Saved)

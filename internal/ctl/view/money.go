@@ -6,7 +6,6 @@ import (
 	"reprise/internal/prices"
 	"reprise/ledger"
 	"reprise/ledger/history"
-	"reprise/rewrite"
 )
 
 // Human writes the sum for people. A tilde marks an estimate.
@@ -69,67 +68,45 @@ func ListPrice(p prices.Price, u prices.Usage, maybeLong bool) Sum {
 	return s
 }
 
-// Bill returns the cost of the calls of slices: every command that shows a sum has it from here.
-func (r Reporter) Bill(slices []history.Slice) (b Bill) {
+// A Bill adds up the cost of many managed calls.
+type Bill struct {
+	history.Sums
+	Total    Sum
+	NotKnown int64            // calls of unknown cost, not in the sum
+	Unlisted map[string]int64 // calls that lack nothing but their model's list price
+	byList   int64            // calls with tokens priced by the list
+}
+
+// Bill returns the cost of the calls of slices, without those of sessions that the caller manages:
+// every command that shows a sum has it from here.
+func (r Reporter) Bill(slices []history.Slice) Bill {
+	b := Bill{Unlisted: map[string]int64{}}
 	for _, s := range slices {
-		b.Add(r.Prices, s)
+		if !s.Managed() {
+			continue
+		}
+		b.Add(s.Sums)
+		cost := costOfAll(r.Prices, s)
+		b.Total = b.Total.Plus(cost)
+		switch {
+		case s.Priced:
+		case cost.Known:
+			b.byList += s.Calls
+		default:
+			b.NotKnown += s.Calls
+			if s.Counted && s.Model != "" {
+				b.Unlisted[s.Model] += s.Calls
+			}
+		}
 	}
 	return b
 }
 
-// A Bill adds up the cost of many managed calls.
-type Bill struct {
-	Resumed int64 `json:"resumed" doc:"resumed calls"`
-	Forked  int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
-	Fresh   int64 `json:"fresh" doc:"fresh calls"`
-	prices.Usage
-	Uncounted int64            `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
-	NotKnown  int64            `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
-	Total     Sum              `json:"-"`
-	Unlisted  map[string]int64 `json:"-"` // calls that lack nothing but their model's list price
-	byTool    int64            // calls with a price that the tool reported
-	byList    int64            // calls with tokens priced by the list
-}
+// Fresh counts the fresh calls.
+func (b *Bill) Fresh() int64 { return b.Calls - b.Resumed }
 
-// Add adds the managed calls of a slice; it leaves out calls of sessions that the caller manages.
-func (b *Bill) Add(t *prices.List, s history.Slice) {
-	switch s.Mode {
-	case rewrite.Resume:
-		b.Resumed += s.Calls
-	case rewrite.Fork:
-		b.Resumed, b.Forked = b.Resumed+s.Calls, b.Forked+s.Calls
-	case rewrite.Fresh:
-		b.Fresh += s.Calls
-	default:
-		return // the caller manages the session
-	}
-	b.Usage = b.Usage.Plus(UsageOf(s.Sums))
-	if !s.Counted {
-		b.Uncounted += s.Calls
-	}
-	cost := costOfAll(t, s)
-	switch {
-	case s.Priced:
-		b.byTool += s.Calls
-	case cost.Known:
-		b.byList += s.Calls
-	default:
-		b.NotKnown += s.Calls
-		if s.Counted && s.Model != "" {
-			if b.Unlisted == nil {
-				b.Unlisted = map[string]int64{}
-			}
-			b.Unlisted[s.Model] += s.Calls
-		}
-	}
-	b.Total = b.Total.Plus(cost)
-}
-
-// Managed counts the calls.
-func (b *Bill) Managed() int64 { return b.Resumed + b.Fresh }
-
-// Priced counts the calls of known cost.
-func (b *Bill) Priced() int64 { return b.Managed() - b.NotKnown }
+// HasPrice counts the calls of known cost.
+func (b *Bill) HasPrice() int64 { return b.Calls - b.NotKnown }
 
 // UsageOf returns the tokens of calls.
 func UsageOf(s history.Sums) prices.Usage {
@@ -162,7 +139,7 @@ func (b *Bill) Sources() (words []string) {
 	for _, part := range []struct {
 		calls int64
 		what  string
-	}{{b.byTool, "as the tool says"}, {b.byList, "at list price"}, {b.NotKnown, "not known"}} {
+	}{{b.Priced, "as the tool says"}, {b.byList, "at list price"}, {b.NotKnown, "not known"}} {
 		if part.calls > 0 {
 			words = append(words, Count(part.calls, "call")+" "+part.what)
 		}
@@ -173,7 +150,7 @@ func (b *Bill) Sources() (words []string) {
 // Source returns the source of the amount, as MoneyReport has it.
 func (b *Bill) Source() string {
 	switch {
-	case b.byTool > 0 && b.byList > 0:
+	case b.Priced > 0 && b.byList > 0:
 		return "mixed"
 	case b.byList > 0:
 		return "list"
@@ -182,6 +159,6 @@ func (b *Bill) Source() string {
 }
 
 // CacheRate is the share of the models' input that came from the cache.
-func CacheRate(g history.Group) Number {
-	return Rate(g.CacheRead, g.Input+g.CacheRead+g.CacheWrite)
+func CacheRate(s history.Sums) Number {
+	return Rate(s.CacheRead, s.Input+s.CacheRead+s.CacheWrite)
 }
