@@ -21,7 +21,6 @@ import (
 // Case has the facts of a call that advice depends on.
 type Case struct {
 	Reason reason.Code
-	Detail reason.Code
 	Made   bool   // it is about calls that were made, maybe under another configuration
 	Rule   string // that matched
 	Task   string
@@ -42,7 +41,6 @@ type Measures struct {
 	Idle, Age  time.Duration // of the session
 	Context    rewrite.Context
 	Model      string
-	Failed     int // runs
 }
 
 // advise returns the advice on a decision, without settings that the configuration has by now. A

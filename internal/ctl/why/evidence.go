@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
@@ -22,7 +21,6 @@ type whyFacts struct {
 	last    *ledger.Record      // the chain's call before this one
 	ended   *ledger.Record      // the latest of these that ended as the call's reason says
 	running *ledger.Record      // a call of the chain that was running
-	failed  int                 // the chain's calls before it that failed
 	hour    []history.HourRow   // of the chain
 }
 
@@ -62,96 +60,89 @@ func (f *whyFacts) addEarlier(c *ledger.Record, i ledger.Record) {
 	if endedSo(i.Reason, *c) {
 		f.ended = cmp.Or(f.ended, c)
 	}
-	if c.Outcome != "" && c.Outcome != "ok" {
-		f.failed++
-	}
 	if c.Outcome == "" || c.Started+decide.Millis(c.Duration.Int64) > i.Started {
 		f.running = cmp.Or(f.running, c)
 	}
 }
 
-// A statement is the ledger's facts behind the decision on a call, in sentences, and the main ones
-// among them.
-type statement struct{ all, main []string }
-
-func (s *statement) say(format string, values ...any) {
-	s.all = append(s.all, fmt.Sprintf(format, values...))
+// say adds a sentence to the ledger's facts behind the decision.
+func (w *Report) say(format string, values ...any) {
+	w.Evidence = append(w.Evidence, fmt.Sprintf(format, values...))
 }
 
-func (s *statement) stress(format string, values ...any) {
-	s.say(format, values...)
-	s.main = append(s.main, s.all[len(s.all)-1])
+// stress adds one without which the reason is not understood.
+func (w *Report) stress(format string, values ...any) {
+	w.say(format, values...)
+	w.main = append(w.main, w.Evidence[len(w.Evidence)-1])
 }
 
-func evidence(a *app.App, i ledger.Record, f whyFacts) statement {
-	s := statement{all: []string{}}
-	s.proof(i, f.chain.Task)
+func (w *Report) evidence(a *app.App, i ledger.Record, f whyFacts, m Measures) {
+	w.proof(i, f.chain.Task)
 	if i.Unshared != "" {
-		s.say("Other machines cannot go on with it: %s.", i.Unshared)
+		w.say("Other machines cannot go on with it: %s.", i.Unshared)
 	}
 	if i.Detail != "" {
-		s.stress("More exactly: %s (%s).", view.MeaningOf(i.Detail), i.Detail)
+		w.stress("More exactly: %s (%s).", view.MeaningOf(i.Detail), i.Detail)
 	}
 	if changed := i.Changed; len(changed) > 0 {
-		s.say("Changed: %s.", strings.Join(changed, ", "))
+		w.say("Changed: %s.", strings.Join(changed, ", "))
 	}
 	if i.FellBack == "" && f.before != nil {
-		s.limits(a, i, f)
+		w.limits(a, i, f, m)
 	}
-	s.earlierCalls(i, f)
+	w.earlierCalls(i, f)
 	if i.Rule != "" {
-		s.say("Rule %s matched.", i.Rule)
+		w.say("Rule %s matched.", i.Rule)
 	}
 	for _, r := range f.hour {
 		if missed := MissedWords(r); missed != "" {
-			s.all = append(s.all, view.Sentence(missed))
+			w.say("%s", view.Sentence(missed))
 		}
 	}
 	if i.Mode.Continues() {
-		s.say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes, i.WholeReason))
+		w.say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes, i.WholeReason))
 	}
-	return s
 }
 
 // proof states the facts that show, or fail to show, that the call continues the session's work.
-func (s *statement) proof(i ledger.Record, task string) {
+func (w *Report) proof(i ledger.Record, task string) {
 	proof, sentences := i.Evidence, i.Evidence.Sentences()
 	proof.Caller = "" // that one program made both calls is alone no proof
 	switch {
 	case i.FellBack != "":
-		s.say("It was to be resumed because %s (%s).", view.MeaningOf(i.Reason), i.Reason)
+		w.say("It was to be resumed because %s (%s).", view.MeaningOf(i.Reason), i.Reason)
 	case i.Reason == reason.NoEvidence && len(sentences) > 0:
-		s.say("This is known, and does not suffice:")
+		w.say("This is known, and does not suffice:")
 	case !i.Mode.Continues() || task != "":
 	case proof != decide.Evidence{}:
-		s.say("Its task has no name, but this shows that it continues the session's work:")
+		w.say("Its task has no name, but this shows that it continues the session's work:")
 	case i.Reason == reason.Extends:
-		s.say("Its task has no name, but it repeats the session's prompt, and unnamed was " +
+		w.say("Its task has no name, but it repeats the session's prompt, and unnamed was " +
 			"\"extends\".")
 	}
 	for _, fact := range sentences {
-		s.all = append(s.all, view.Sentence(fact))
+		w.say("%s", view.Sentence(fact))
 	}
 	switch {
 	case i.Reason != reason.NoEvidence:
 	case proof != decide.Evidence{} && i.Evidence.Caller == "":
-		s.stress("The calls were typed, or made by two runs: one run of a script counts as one " +
+		w.stress("The calls were typed, or made by two runs: one run of a script counts as one " +
 			"job.")
 	case i.Evidence.Caller != "":
-		s.stress("No file that it changed is known to stand, and the prompt shows no answer or " +
+		w.stress("No file that it changed is known to stand, and the prompt shows no answer or " +
 			"log of it.")
 	}
 }
 
 // earlierCalls states how the chain's calls before it ended that the decision depends on.
-func (s *statement) earlierCalls(i ledger.Record, f whyFacts) {
+func (w *Report) earlierCalls(i ledger.Record, f whyFacts) {
 	switch {
 	case i.Reason == reason.Leased && f.running != nil:
-		s.stress("Call %d was running.", f.running.ID)
+		w.stress("Call %d was running.", f.running.ID)
 	case f.ended != nil && i.Reason == reason.Unread:
-		s.stress("Call %d before it is no failed one: %s.", f.ended.ID, endWords(*f.ended))
+		w.stress("Call %d before it is no failed one: %s.", f.ended.ID, endWords(*f.ended))
 	case f.ended != nil:
-		s.stress("Call %d before it ended badly: %s.", f.ended.ID, endWords(*f.ended))
+		w.stress("Call %d before it ended badly: %s.", f.ended.ID, endWords(*f.ended))
 	}
 	last := f.last
 	if last == nil || !i.Mode.Continues() || last.ResumedFrom != i.ResumedFrom ||
@@ -162,7 +153,7 @@ func (s *statement) earlierCalls(i ledger.Record, f whyFacts) {
 	if last.Outcome == "" {
 		how = "is still running"
 	}
-	s.say("Call %d before it continued the same session, and %s. Nothing of that call is in "+
+	w.say("Call %d before it continued the same session, and %s. Nothing of that call is in "+
 		"this one.", last.ID, how)
 }
 
@@ -221,41 +212,29 @@ func endWords(i ledger.Record) string {
 	return words
 }
 
-// measured returns the figures that the limits were compared with.
-func (f whyFacts) measured(i ledger.Record) Measures {
-	if f.before == nil {
-		return Measures{}
-	}
-	since := func(m decide.Millis) time.Duration {
-		return time.Duration(i.Started-m) * time.Millisecond
-	}
-	return Measures{true, since(f.before.LastUsed), since(f.before.Created), f.before.Context,
-		SessionModel(*f.before), f.failed}
-}
-
 // limits compares a call with the session that it would have resumed, by the present limits.
-func (s *statement) limits(a *app.App, i ledger.Record, f whyFacts) {
+func (w *Report) limits(a *app.App, i ledger.Record, f whyFacts, m Measures) {
 	cfg := a.Configured()
-	policy, m := rulePolicy(cfg, i.Rule), f.measured(i)
+	policy := rulePolicy(cfg, i.Rule)
 	switch i.Reason {
 	case reason.Idle:
 		if m.Idle >= 0 { // it has not been used since
-			s.stress("The session had been idle for %s; ttl is %s now.", view.Duration(m.Idle),
+			w.stress("The session had been idle for %s; ttl is %s now.", view.Duration(m.Idle),
 				view.Duration(policy.TTL))
 		}
 	case reason.TooOld:
-		s.stress("The session had been started %s before; max_age is %s now.", view.Duration(m.Age),
+		w.stress("The session had been started %s before; max_age is %s now.", view.Duration(m.Age),
 			view.Duration(policy.MaxAge))
 	case reason.ContextFull:
 		window, why := contextWindow(m.Context, m.Model)
-		s.stress("The session had used %s of %s tokens of context%s; context_limit is %g now.",
+		w.stress("The session had used %s of %s tokens of context%s; context_limit is %g now.",
 			view.Thousands(m.Context.Used), view.Thousands(window), why, cfg.ContextLimit)
 	case reason.ModelChanged:
-		s.stress("The session was asked for %s, the call asked for %s.", modelWords(f.before.Model),
+		w.stress("The session was asked for %s, the call asked for %s.", modelWords(f.before.Model),
 			modelWords(f.session.Model))
 	case reason.RuntimeChanged:
 		if was, is := f.before.Version, f.session.Version; was != "" && is != "" && was != is {
-			s.stress("The version was %s, and %s afterwards.", was, is)
+			w.stress("The version was %s, and %s afterwards.", was, is)
 		}
 	}
 }

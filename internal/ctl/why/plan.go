@@ -202,12 +202,10 @@ type PlanReport struct {
 // planDecided returns the facts that advice on the call depends on.
 func planDecided(a *app.App, e shim.Explanation) Case {
 	since := func(m decide.Millis) time.Duration { return a.Now.Sub(m.Time()) }
-	d := Case{Reason: e.Reason, Detail: e.Detail, Rule: e.Job.Rule, Task: e.Job.Task,
-		Chain: e.Chain,
+	d := Case{Reason: e.Reason, Rule: e.Job.Rule, Task: e.Job.Task, Chain: e.Chain,
 		Bytes: e.Prompt.Text, Continues: e.Mode.Continues(),
 		Measures: Measures{HasSession: e.Created != 0, Idle: since(e.LastUsed),
-			Age:     since(e.Created),
-			Context: e.Context, Model: e.ContextModel, Failed: e.Errors}}
+			Age: since(e.Created), Context: e.Context, Model: e.ContextModel}}
 	if e.Chain == 0 {
 		return d
 	}

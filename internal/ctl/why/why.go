@@ -18,6 +18,7 @@ import (
 	"reprise/internal/ctl/rule"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
@@ -213,11 +214,10 @@ func Passed(a *app.App, p PassthroughReport) *Report {
 		w.Advice, w.Command = "Nothing needs to be done: the configuration has no mistake now", ""
 	}
 	if p.Detail != "" {
-		w.main = append(w.main, "The last time: "+a.TildeIn(p.Detail)+".")
-		w.Evidence = append(w.Evidence, w.main...)
+		w.stress("The last time: %s.", a.TildeIn(p.Detail))
 	}
-	w.Evidence = append(w.Evidence, fmt.Sprintf("%s, the last %s in %s.",
-		view.Count(p.Calls, "such call"), a.WhenWords(p.Last), a.Tilde(p.Directories[0])))
+	w.say("%s, the last %s in %s.", view.Count(p.Calls, "such call"), a.WhenWords(p.Last),
+		a.Tilde(p.Directories[0]))
 	w.Text = w.paragraph(fmt.Sprintf("The last call of %s was passed through: the real binary "+
 		"replaced the shim.", strings.Join(p.Tools, " and ")))
 	return w
@@ -242,11 +242,10 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Record) (*Repo
 		w.AdviceReport = advise(cfg, d)
 		w.Meaning = view.MeaningOf(i.Reason)
 	}
-	call, said := r.Call(i), evidence(a, i, facts)
-	w.Call, w.Evidence, w.main = &call, said.all, said.main
+	w.Call = new(r.Call(i))
+	w.evidence(a, i, facts, d.Measures)
 	if _, wrong := a.Configuration(); wrong != "" {
-		w.main = append(w.main, view.Sentence("now "+wrong))
-		w.Evidence = append(w.Evidence, view.Sentence("now "+wrong))
+		w.stress("%s", view.Sentence("now "+wrong))
 	}
 	if key, _, _ := strings.Cut(w.Setting, " = "); config.IsRuled(key) && policy != cfg.Policy {
 		w.rule = fmt.Sprintf("rule %s of ", i.Rule)
@@ -257,8 +256,8 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Record) (*Repo
 }
 
 func (f whyFacts) made(i ledger.Record) Case {
-	d := Case{Reason: cmp.Or(i.FellBack, i.Reason), Detail: i.Detail, Made: true, Rule: i.Rule,
-		Task: f.chain.Task, Chain: i.Chain, Bytes: f.session.BaseBytes, End: endOf(i),
+	d := Case{Reason: cmp.Or(i.FellBack, i.Reason), Made: true, Rule: i.Rule, Task: f.chain.Task,
+		Chain: i.Chain, Bytes: f.session.BaseBytes, End: endOf(i),
 		Continues: i.FellBack == "" && i.Mode.Continues()}
 	switch {
 	case f.ended != nil:
@@ -266,8 +265,10 @@ func (f whyFacts) made(i ledger.Record) Case {
 	case d.End != "":
 		d.Before = i.ID
 	}
-	if i.FellBack == "" {
-		d.Measures = f.measured(i)
+	if s := f.before; i.FellBack == "" && s != nil {
+		since := func(m decide.Millis) time.Duration { return i.Started.Time().Sub(m.Time()) }
+		d.Measures = Measures{true, since(s.LastUsed), since(s.Created), s.Context,
+			SessionModel(*s)}
 	}
 	return d
 }
@@ -285,8 +286,7 @@ func (w *Report) adviseRule(a *app.App, l *ledger.Ledger, i ledger.Record, d Cas
 	case err == nil && changed && !p.CapturesTask():
 	case err == nil:
 		w.Command = fmt.Sprintf("shimctl rule add --from %d", i.ID)
-		w.Evidence = append(w.Evidence, "Calls like it can be named by a rule, which the "+
-			"command shows first.")
+		w.say("Calls like it can be named by a rule, which the command shows first.")
 	case errors.As(err, &named):
 		w.Set("")
 		w.Advice = "Nothing needs to be done: " + named.Error()
@@ -370,16 +370,17 @@ func PassthroughReports(rows []history.PassthroughRow) []PassthroughReport {
 }
 
 // Brief names the missed calls.
-func (p PassthroughReport) Brief() string {
-	return fmt.Sprintf("%s of %s passed through: %s", view.Count(p.Calls, "call"),
-		strings.Join(p.Tools, " and "), view.MeaningOf(p.Reason))
+func (p PassthroughReport) Brief() string { return p.brief("") }
+
+func (p PassthroughReport) brief(last string) string {
+	return fmt.Sprintf("%s of %s passed through%s: %s", view.Count(p.Calls, "call"),
+		strings.Join(p.Tools, " and "), last, view.MeaningOf(p.Reason))
 }
 
 // Words names the missed calls, the time of the last one, and the remedy, as in "4 calls of claude
 // passed through, last 3m ago: stdin is open. Add </dev/null".
 func (p PassthroughReport) Words(last string) string {
-	text := fmt.Sprintf("%s of %s passed through, last %s: %s", view.Count(p.Calls, "call"),
-		strings.Join(p.Tools, " and "), last, view.MeaningOf(p.Reason))
+	text := p.brief(", last " + last)
 	if p.Detail != "" {
 		text += ": " + p.Detail
 	}

@@ -103,7 +103,7 @@ func TestLinesFit(t *testing.T) {
 
 // The setting that why gives would have had the call resumed.
 func TestWhySettingsSuffice(t *testing.T) {
-	m := Measures{HasSession: true, Idle: 5*time.Hour + 1, Age: 15*time.Hour + 1, Failed: 3,
+	m := Measures{HasSession: true, Idle: 5*time.Hour + 1, Age: 15*time.Hour + 1,
 		Context: rewrite.Context{Used: 171_000, Limit: 200_000}}
 	for why, want := range map[reason.Code]string{
 		reason.Idle: `ttl = "6h"`, reason.TooOld: "", reason.ContextFull: "context_limit = 0.86",
@@ -153,8 +153,10 @@ func TestWindowWords(t *testing.T) {
 	}
 	f := whyFacts{before: &history.SessionRow{Context: rewrite.Context{Used: 900_000},
 		Answered: "gemini-2.5-pro"}}
-	said := strings.Join(evidence(silent(), ledger.Record{Reason: reason.ContextFull}, f).all, "")
-	if !strings.Contains(said, "of context (the window of gemini-2.5-pro; the tool reports "+
+	var w Report
+	i := ledger.Record{Reason: reason.ContextFull}
+	w.evidence(silent(), i, f, f.made(i).Measures)
+	if said := strings.Join(w.Evidence, ""); !strings.Contains(said, "of context (the window of gemini-2.5-pro; the tool reports "+
 		"none); context_limit is 0.8 now.") {
 		t.Error(said)
 	}
