@@ -28,9 +28,6 @@ import (
 // bundledName asks for the tool that is bundled, and is the hidden command.
 const bundledName = "bundled"
 
-// demoRounds is the last round of the demo: the reviewer accepts.
-const demoRounds = 2
-
 func demoCommand(a *app.App) *cobra.Command {
 	var tool string
 	c := &cobra.Command{
@@ -76,7 +73,7 @@ func runDemo(a *app.App, ctx context.Context, tool string) (err error) {
 		return fmt.Errorf("make directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, removeTree(root)) }()
-	job := demo.Setup{Tool: tool, Rounds: demoRounds}
+	job := demo.Setup{Tool: tool}
 	if job.Tool, job.Real, err = realTool(a, tool, self, root); err != nil {
 		return err
 	}

@@ -39,13 +39,15 @@ func Command(tool string) []string {
 	return nil
 }
 
-// A Setup is the program and the rounds of a play.
+// A Setup is the program of a play.
 type Setup struct {
-	Tool   string // the command to run
-	Real   string // the directory of the executable that is not a shim
-	Shims  string // the directory of the shims, "" to run without them
-	Rounds int    // the last round: the reviewer accepts
+	Tool  string // the command to run
+	Real  string // the directory of the executable that is not a shim
+	Shims string // the directory of the shims, "" to run without them
 }
+
+// lastRound is the round in which the reviewer accepts.
+const lastRound = 2
 
 // A Step is the cost of one call of the loop.
 type Step struct {
@@ -66,7 +68,8 @@ type Play struct {
 // Total sums up the cost of the calls.
 func (p Play) Total() (t Step) {
 	for _, c := range p.Calls {
-		t.add(c.Requests, c.Tokens)
+		t.Requests += c.Requests
+		t.Tokens.Add(c.Tokens)
 	}
 	return t
 }
@@ -94,11 +97,6 @@ func (p Play) Resumed(without Play) error {
 // Why returns the decision and the reason as the commands of shimctl write them.
 func (c Step) Why() string { return strings.NewReplacer(" (", ": ", ")", "").Replace(c.Decision) }
 
-func (c *Step) add(requests int, t standin.Tokens) {
-	c.Requests += requests
-	c.Tokens.Add(t)
-}
-
 // Play plays the job below root, an existing directory, with a home, a project and a model of its
 // own. When it returns, no process of the job is left, also if ctx ended it.
 func (j Setup) Play(ctx context.Context, root string) (p Play, err error) {
@@ -114,7 +112,7 @@ func (j Setup) Play(ctx context.Context, root string) (p Play, err error) {
 	if err := WriteProject(project); err != nil {
 		return p, err
 	}
-	if err := writePrompts(prompts, j.Rounds); err != nil {
+	if err := writePrompts(prompts); err != nil {
 		return p, err
 	}
 	env, err := standin.Clients[j.Tool].Setup(filepath.Join(root, "home"), model.URL())
@@ -186,19 +184,16 @@ const mostWords = 2000
 // words returns the tool's words in the call that failed, on stderr and in the newest file of an
 // answer.
 func words(stderr, prompts string) string {
-	said, last := strings.TrimSpace(stderr), time.Time{}
-	answer := ""
+	answer, last := "", time.Time{}
 	for _, name := range []string{"answer", "verdict"} {
 		path := filepath.Join(prompts, name)
 		info, err := os.Stat(path)
-		if err != nil || info.ModTime().Before(last) {
-			continue
-		}
-		if text, err := os.ReadFile(path); err == nil {
+		text, failed := os.ReadFile(path)
+		if err == nil && failed == nil && !info.ModTime().Before(last) {
 			answer, last = strings.TrimSpace(string(text)), info.ModTime()
 		}
 	}
-	said = strings.TrimSpace(said + "\n" + answer)
+	said := strings.TrimSpace(strings.TrimSpace(stderr) + "\n" + answer)
 	if said == "" {
 		return "it said nothing"
 	}
@@ -210,9 +205,9 @@ func words(stderr, prompts string) string {
 func calls(asked []standin.Request, decisions []string) (all []Step) {
 	for _, r := range asked {
 		if standin.StartsTurn(r) {
-			c := Step{Role: "coder", Sent: standin.LastUser(r), Had: standin.AllText(r)}
-			if strings.Contains(c.Had, reviewerOpening) {
-				c.Role = "reviewer"
+			c := Step{Role: "reviewer", Sent: standin.LastUser(r), Had: standin.AllText(r)}
+			if !strings.Contains(c.Had, openings[c.Role]) {
+				c.Role = "coder"
 			}
 			if len(all) < len(decisions) {
 				c.Decision = decisions[len(all)]
@@ -221,40 +216,34 @@ func calls(asked []standin.Request, decisions []string) (all []Step) {
 		}
 		if len(all) > 0 {
 			c := &all[len(all)-1]
-			c.add(1, r.Tokens)
+			c.Requests++
+			c.Tokens.Add(r.Tokens)
 		}
 	}
 	return all
 }
 
-// decisions returns the shims' words about each call, such as "reprise: claude: fresh
-// (first_call)".
+var decided = regexp.MustCompile(`(?m)^\s*reprise: .*?: (.*?)\s*$`)
+
+// decisions returns the shims' words about each call, such as "fresh (first_call)" of "reprise:
+// claude: fresh (first_call)".
 func decisions(stderr string) (all []string) {
-	for line := range strings.Lines(stderr) {
-		if what := Decision(line); what != "" {
-			all = append(all, what)
-		}
+	for _, found := range decided.FindAllStringSubmatch(stderr, -1) {
+		all = append(all, found[1])
 	}
 	return all
 }
 
 // Decision returns the shim's decision from the output under REPRISE_VERBOSE, "" if there is none.
-func Decision(stderr string) string {
-	for line := range strings.Lines(stderr) {
-		if what, ok := strings.CutPrefix(strings.TrimSpace(line), "reprise: "); ok {
-			_, what, _ = strings.Cut(what, ": ")
-			return what
-		}
-	}
-	return ""
-}
+func Decision(stderr string) string { return append(decisions(stderr), "")[0] }
 
-const (
-	coderOpening = "You are the coder of a small Go project. You change what the task asks " +
-		"for, and nothing else."
-	reviewerOpening = "You are the reviewer of a small Go project. You judge a change by its " +
-		"code, and change nothing."
-)
+// openings are, by role, the beginning of each prompt.
+var openings = map[string]string{
+	"coder": "You are the coder of a small Go project. You change what the task asks for, and " +
+		"nothing else.",
+	"reviewer": "You are the reviewer of a small Go project. You judge a change by its code, and " +
+		"change nothing.",
+}
 
 // Files are the files of the sample project. The last one is to be changed.
 var Files = []string{"doc/standards.md", "src/model.go", "src/codec.go", "src/store.go"}
@@ -287,7 +276,7 @@ func WriteProject(dir string) error {
 }
 
 // brief returns the text that both roles are sent each time: the task and the standards.
-func brief(opening string, rounds int) string {
+func brief(opening string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n# Task: close the store without losing errors\n\n## Specification\n\n",
 		opening)
@@ -300,7 +289,7 @@ func brief(opening string, rounds int) string {
 		fmt.Fprintf(&b, "- Rule %d: small functions, errors with what was tried, a test that "+
 			"fails without the change.\n", i+1)
 	}
-	fmt.Fprintf(&b, "\nAccepted at revision %d.\n", rounds)
+	fmt.Fprintf(&b, "\nAccepted at revision %d.\n", lastRound)
 	return b.String()
 }
 
@@ -312,16 +301,14 @@ var Contracts = map[string]string{
 }
 
 // writePrompts writes the parts that the loop assembles prompts from.
-func writePrompts(dir string, rounds int) error {
-	parts := map[string]string{
-		"coder.md": brief(coderOpening, rounds), "coder-notes.md": "",
-		"coder-contract.md": Contracts["coder"],
-		"reviewer.md":       brief(reviewerOpening, rounds), "reviewer-notes.md": "",
-		"reviewer-contract.md": Contracts["reviewer"],
-	}
-	for name, text := range parts {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			return fmt.Errorf("write prompts: %w", err)
+func writePrompts(dir string) error {
+	for role, opening := range openings {
+		for name, text := range map[string]string{role: brief(opening), role + "-notes": "",
+			role + "-contract": Contracts[role]} {
+			if err := os.WriteFile(filepath.Join(dir, name+".md"), []byte(text),
+				0o644); err != nil {
+				return fmt.Errorf("write prompts: %w", err)
+			}
 		}
 	}
 	return nil

@@ -56,13 +56,10 @@ const bundledHelp = `Usage: claude [options] [prompt]
 `
 
 type bundledTool struct {
-	id      string
-	resumed bool
 	prompt  string
 	file    string // the session's file
-	history []message
-	kept    int                // messages that the session's file has
-	asked   []base.ClaudeUsage // of the run's requests
+	history []entry
+	kept    int // entries that the session's file has
 }
 
 // An entry is a line of a session's file.
@@ -84,6 +81,7 @@ type message struct {
 
 type part = map[string]any
 
+// newBundledTool reads the session to resume, or begins one.
 func newBundledTool(args []string) (*bundledTool, error) {
 	f := flag.NewFlagSet(Bundled, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -94,56 +92,49 @@ func newBundledTool(args []string) (*bundledTool, error) {
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
-	t := &bundledTool{id: cmp.Or(*resume, *id), resumed: *resume != "", prompt: f.Arg(0)}
-	return t, t.open()
-}
-
-// unknownSession is Claude Code's message about an unknown session.
-const unknownSession = "No conversation found with session ID: "
-
-// open reads the session to resume, or begins one.
-func (t *bundledTool) open() error {
-	if t.id == "" {
-		t.id = shim.OSEnv().NewID()
-	}
 	cwd, err := os.Getwd()
 	if err != nil {
-		return fmt.Errorf("find working directory: %w", err)
+		return nil, fmt.Errorf("find working directory: %w", err)
 	}
-	t.file = filepath.Join(os.Getenv("HOME"), ".claude", "projects", base.Dashed(cwd),
-		t.id+".jsonl")
-	if !t.resumed {
-		return nil
+	t := &bundledTool{prompt: f.Arg(0), file: filepath.Join(os.Getenv("HOME"), ".claude",
+		"projects", base.Dashed(cwd), cmp.Or(*resume, *id, shim.OSEnv().NewID())+".jsonl")}
+	if *resume == "" {
+		return t, nil
 	}
 	text, err := os.ReadFile(t.file)
-	if err != nil {
-		return errors.New(unknownSession + t.id)
+	if err != nil { // with Claude Code's message
+		return nil, errors.New("No conversation found with session ID: " + *resume)
 	}
 	for line := range bytes.Lines(text) {
 		var e entry
 		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("read session: %w", err)
+			return nil, fmt.Errorf("read session: %w", err)
 		}
-		t.history = append(t.history, e.Message.message)
+		t.history = append(t.history, e)
 	}
 	t.kept = len(t.history)
-	return nil
+	return t, nil
 }
 
-func bundledModel() string { return cmp.Or(os.Getenv("ANTHROPIC_MODEL"), "stand-in") }
+func (t *bundledTool) add(e entry) {
+	e.Type, e.Time = e.Message.Role, time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	t.history = append(t.history, e)
+}
 
 // ask sends the prompt, runs the commands that the model requests, and returns the answer.
 func (t *bundledTool) ask() (string, error) {
 	said := []part{{"type": "text", "text": t.prompt}}
 	for {
-		t.history = append(t.history, message{"user", said})
-		reply, err := t.request()
-		if err != nil {
+		var asked, reply entry
+		asked.Message.message = message{"user", said}
+		t.add(asked)
+		if err := t.request(&reply.Message); err != nil {
 			return "", err
 		}
-		t.history, said = append(t.history, reply), nil
+		t.add(reply)
+		said = nil
 		text := ""
-		for _, p := range reply.Content {
+		for _, p := range reply.Message.Content {
 			switch p["type"] {
 			case "text":
 				text, _ = p["text"].(string)
@@ -161,43 +152,37 @@ func (t *bundledTool) ask() (string, error) {
 	}
 }
 
-func (t *bundledTool) request() (m message, err error) {
-	body, err := json.Marshal(map[string]any{"model": bundledModel(),
-		"messages": marked(t.history)})
+// request sends the messages, with a breakpoint of the provider's cache at the end of the last, as
+// claude's are.
+func (t *bundledTool) request(reply any) error {
+	messages := make([]message, len(t.history))
+	for i, e := range t.history {
+		messages[i] = e.Message.message
+	}
+	last := &messages[len(messages)-1].Content
+	*last = slices.Clone(*last)
+	end := maps.Clone((*last)[len(*last)-1])
+	end["cache_control"] = map[string]string{"type": "ephemeral",
+		"ttl": cmp.Or(os.Getenv("CLAUDE_CODE_PROMPT_CACHE_TTL"), "5m")} // claude's default
+	(*last)[len(*last)-1] = end
+	body, err := json.Marshal(map[string]any{
+		"model": cmp.Or(os.Getenv("ANTHROPIC_MODEL"), "stand-in"), "messages": messages})
 	if err != nil {
-		return m, fmt.Errorf("ask the model: %w", err)
+		return fmt.Errorf("ask the model: %w", err)
 	}
 	response, err := http.Post(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", "application/json",
 		bytes.NewReader(body))
 	if err != nil {
-		return m, fmt.Errorf("ask the model: %w", err)
+		return fmt.Errorf("ask the model: %w", err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return m, errors.New("the model says " + response.Status)
+		return errors.New("the model says " + response.Status)
 	}
-	var reply struct {
-		message
-		Usage base.ClaudeUsage `json:"usage"`
+	if err := json.NewDecoder(response.Body).Decode(reply); err != nil {
+		return fmt.Errorf("read the model's reply: %w", err)
 	}
-	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil {
-		return m, fmt.Errorf("read the model's reply: %w", err)
-	}
-	t.asked = append(t.asked, reply.Usage)
-	return reply.message, nil
-}
-
-// marked returns the messages with a breakpoint of the provider's cache at the end of the last, as
-// claude's are.
-func marked(history []message) []message {
-	history = slices.Clone(history)
-	last := &history[len(history)-1]
-	last.Content = slices.Clone(last.Content)
-	end := maps.Clone(last.Content[len(last.Content)-1])
-	end["cache_control"] = map[string]string{"type": "ephemeral",
-		"ttl": cmp.Or(os.Getenv("CLAUDE_CODE_PROMPT_CACHE_TTL"), "5m")} // claude's default
-	last.Content[len(last.Content)-1] = end
-	return history
+	return nil
 }
 
 // save adds the run's messages to the session's file.
@@ -209,14 +194,7 @@ func (t *bundledTool) save() error {
 	if err != nil {
 		return fmt.Errorf("save session: %w", err)
 	}
-	for i, m := range t.history[t.kept:] {
-		e := entry{Type: m.Role, Time: time.Now().UTC().Format("2006-01-02T15:04:05.000Z")}
-		e.Message.message = m
-		if m.Role == "assistant" {
-			e.Message.ID, e.Message.Model, e.Message.Usage = fmt.Sprintf("msg_%d", t.kept+i),
-				bundledModel(), &t.asked[0]
-			t.asked = t.asked[1:]
-		}
+	for _, e := range t.history[t.kept:] {
 		err = errors.Join(err, json.NewEncoder(file).Encode(e))
 	}
 	if err := errors.Join(err, file.Close()); err != nil {

@@ -27,7 +27,7 @@ func TestDemo(t *testing.T) {
 			t.Fatal(err)
 		}
 		play := func(shims string) demo.Play {
-			p, err := demo.Setup{Tool: tool, Real: real, Shims: shims, Rounds: 2}.Play(t.Context(),
+			p, err := demo.Setup{Tool: tool, Real: real, Shims: shims}.Play(t.Context(),
 				t.TempDir())
 			if err != nil {
 				t.Fatal(err)
