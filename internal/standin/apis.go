@@ -2,6 +2,7 @@ package standin
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -32,6 +33,7 @@ func anthropicAnswer(x *exchange) {
 		stop = "tool_use"
 	}
 	if x.body["stream"] != true {
+		x.say(func(string) {})
 		message["content"], message["stop_reason"] = anthropicContent(x), stop
 		writeJSON(x.w, http.StatusOK, message)
 		return
@@ -45,40 +47,38 @@ func anthropicAnswer(x *exchange) {
 	x.event("message_stop", object{"type": "message_stop"})
 }
 
+// anthropicStream sends the blocks: the start of each is empty, and the deltas fill it.
 func anthropicStream(x *exchange) {
-	if x.reply.Command == "" {
-		anthropicBlock(x, 0, object{"type": "text", "text": ""}, func(delta func(object)) {
+	for index, block := range anthropicContent(x) {
+		delta := func(delta object) {
+			x.event("content_block_delta", object{"type": "content_block_delta", "index": index,
+				"delta": delta})
+		}
+		start, input := maps.Clone(block), block["input"]
+		if input != nil {
+			start["input"] = object{}
+		} else {
+			start["text"] = ""
+		}
+		x.event("content_block_start", object{"type": "content_block_start", "index": index,
+			"content_block": start})
+		switch {
+		case input != nil:
+			delta(object{"type": "input_json_delta", "partial_json": string(encode(input))})
+		case x.reply.Command != "":
+			delta(object{"type": "text_delta", "text": beforeTool})
+		default:
 			x.say(func(piece string) { delta(object{"type": "text_delta", "text": piece}) })
-		})
-		return
+		}
+		x.event("content_block_stop", object{"type": "content_block_stop", "index": index})
 	}
-	anthropicBlock(x, 0, object{"type": "text", "text": ""}, func(delta func(object)) {
-		delta(object{"type": "text_delta", "text": beforeTool})
-	})
-	call := anthropicCall(x)
-	input := string(encode(call["input"]))
-	call["input"] = object{}
-	anthropicBlock(x, 1, call, func(delta func(object)) {
-		delta(object{"type": "input_json_delta", "partial_json": input})
-	})
 }
 
-// anthropicBlock sends one block. fill sends the deltas.
-func anthropicBlock(x *exchange, index int, start object, fill func(delta func(object))) {
-	x.event("content_block_start", object{"type": "content_block_start", "index": index,
-		"content_block": start})
-	fill(func(delta object) {
-		x.event("content_block_delta", object{"type": "content_block_delta", "index": index,
-			"delta": delta})
-	})
-	x.event("content_block_stop", object{"type": "content_block_stop", "index": index})
-}
-
-func anthropicContent(x *exchange) []any {
+func anthropicContent(x *exchange) []object {
 	if x.reply.Command == "" {
-		return []any{object{"type": "text", "text": x.text()}}
+		return []object{{"type": "text", "text": x.reply.Text}}
 	}
-	return []any{object{"type": "text", "text": beforeTool}, anthropicCall(x)}
+	return []object{{"type": "text", "text": beforeTool}, anthropicCall(x)}
 }
 
 // anthropicCall calls the shell tool that the request offers: droid's has more arguments than
@@ -122,8 +122,9 @@ func chatAnswer(x *exchange) {
 		stop = "tool_calls"
 	}
 	if x.body["stream"] != true {
+		x.say(func(string) {})
 		writeJSON(x.w, http.StatusOK, chatChunk(x, "chat.completion", object{
-			"message": chatMessage(x, x.text), "finish_reason": stop,
+			"message": chatMessage(x), "finish_reason": stop,
 		}))
 		return
 	}
@@ -132,7 +133,7 @@ func chatAnswer(x *exchange) {
 			object{"delta": delta, "finish_reason": stop}))
 	}
 	if x.reply.Command != "" {
-		delta(chatMessage(x, nil), nil)
+		delta(chatMessage(x), nil)
 	} else {
 		x.say(func(piece string) { delta(object{"role": "assistant", "content": piece}, nil) })
 	}
@@ -159,9 +160,9 @@ func chatChunk(x *exchange, kind string, choice object) object {
 }
 
 // chatMessage returns the whole answer: a call of the CLI's shell tool, or the text.
-func chatMessage(x *exchange, text func() string) object {
+func chatMessage(x *exchange) object {
 	if x.reply.Command == "" {
-		return object{"role": "assistant", "content": text()}
+		return object{"role": "assistant", "content": x.reply.Text}
 	}
 	return object{"role": "assistant", "content": beforeTool, "tool_calls": []any{object{
 		"id":    fmt.Sprintf("call%05d", x.serial), // Mistral's IDs have nine characters
@@ -200,11 +201,12 @@ func geminiTurn(m object) turn {
 
 func geminiAnswer(x *exchange) {
 	if !strings.HasSuffix(x.path, ":streamGenerateContent") {
-		writeJSON(x.w, http.StatusOK, geminiLast(x, geminiParts(x, x.text)...))
+		x.say(func(string) {})
+		writeJSON(x.w, http.StatusOK, geminiLast(x, geminiParts(x)...))
 		return
 	}
 	if x.reply.Command != "" {
-		x.event("", geminiLast(x, geminiParts(x, nil)...))
+		x.event("", geminiLast(x, geminiParts(x)...))
 		return
 	}
 	x.say(func(piece string) {
@@ -214,9 +216,9 @@ func geminiAnswer(x *exchange) {
 }
 
 // geminiParts returns the whole answer: a call of gemini's shell tool, or the text.
-func geminiParts(x *exchange, text func() string) []any {
+func geminiParts(x *exchange) []any {
 	if x.reply.Command == "" {
-		return []any{object{"text": text()}}
+		return []any{object{"text": x.reply.Text}}
 	}
 	return []any{object{"text": beforeTool}, object{"functionCall": object{
 		"name": "run_shell_command",
@@ -257,8 +259,13 @@ func responsesAnswer(x *exchange) {
 	x.event("response.created", object{"type": "response.created",
 		"response": object{"id": x.id("resp")}})
 	items := []any{responsesMessage(x)}
-	if x.reply.Command != "" {
-		items = append(items, responsesCall(x))
+	if x.reply.Command != "" { // of codex's shell tool
+		call := object{"type": "function_call", "id": x.id("fc"), "call_id": x.id("call"),
+			"status": "completed", "name": "exec_command",
+			"arguments": string(encode(object{"cmd": x.reply.Command}))}
+		responsesItem(x, "added", 1, call)
+		responsesItem(x, "done", 1, call)
+		items = append(items, call)
 	}
 	x.event("response.completed", object{"type": "response.completed", "response": object{
 		"id": x.id("resp"), "object": "response", "status": "completed", "model": x.body["model"],
@@ -277,10 +284,7 @@ func responsesMessage(x *exchange) object {
 		return object{"type": "message", "id": x.id("msg"), "role": "assistant", "status": status,
 			"content": content}
 	}
-	x.event("response.output_item.added", object{
-		"type": "response.output_item.added", "output_index": 0,
-		"item": item("in_progress", []any{}),
-	})
+	responsesItem(x, "added", 0, item("in_progress", []any{}))
 	delta := func(piece string) {
 		x.event("response.output_text.delta", object{
 			"type": "response.output_text.delta", "item_id": x.id("msg"),
@@ -296,20 +300,11 @@ func responsesMessage(x *exchange) object {
 	}
 	done := item("completed", []any{object{"type": "output_text", "text": text,
 		"annotations": []any{}}})
-	x.event("response.output_item.done", object{"type": "response.output_item.done",
-		"output_index": 0, "item": done})
+	responsesItem(x, "done", 0, done)
 	return done
 }
 
-// responsesCall streams a call of codex's shell tool and returns it.
-func responsesCall(x *exchange) object {
-	call := object{
-		"type": "function_call", "id": x.id("fc"), "call_id": x.id("call"), "status": "completed",
-		"name": "exec_command", "arguments": string(encode(object{"cmd": x.reply.Command})),
-	}
-	x.event("response.output_item.added", object{"type": "response.output_item.added",
-		"output_index": 1, "item": call})
-	x.event("response.output_item.done", object{"type": "response.output_item.done",
-		"output_index": 1, "item": call})
-	return call
+func responsesItem(x *exchange, step string, index int, item object) {
+	name := "response.output_item." + step
+	x.event(name, object{"type": name, "output_index": index, "item": item})
 }

@@ -188,7 +188,7 @@ func encode(v any) []byte {
 }
 
 // say passes the reply's text to emit piece by piece, at the reply's pace. It does not return if
-// the reply hangs or the client is gone.
+// the reply hangs or the client is gone. An answer that is not streamed takes as long.
 func (x *exchange) say(emit func(piece string)) {
 	for i, piece := range pieces(x.reply.Text, x.reply.Pause > 0) {
 		if i > 0 {
@@ -200,12 +200,6 @@ func (x *exchange) say(emit func(piece string)) {
 			panic(http.ErrAbortHandler)
 		}
 	}
-}
-
-// text returns the text for an API that sends it at once. It takes as long as streaming would.
-func (x *exchange) text() string {
-	x.say(func(string) {})
-	return x.reply.Text
 }
 
 // wait aborts the exchange when the client is gone.
