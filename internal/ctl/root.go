@@ -23,22 +23,15 @@ func newRoot(a *app.App) *cobra.Command {
 		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	app.MakeGroup(root)
-	var printVersion bool
-	root.RunE = func(c *cobra.Command, _ []string) error {
-		if printVersion {
-			fmt.Fprintln(a.Stdout, app.Version())
-			return nil
-		}
-		return c.Help()
-	}
+	root.Version = app.Version()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { printHelp(a.Stdout, c) })
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().BoolP("help", "h", false, "show this help")
-	root.Flags().BoolVarP(&printVersion, "version", "V", false,
-		"print the version, as shimctl version does")
+	root.Flags().BoolP("version", "V", false, "print the version, as shimctl version does")
 	for _, make := range commands {
 		root.AddCommand(make(a))
 	}

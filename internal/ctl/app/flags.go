@@ -51,9 +51,8 @@ func NoArguments(c *cobra.Command, args []string) error {
 }
 
 // JSONFlag adds --json, which prints the named schema, to a command.
-func JSONFlag(c *cobra.Command, asJSON *bool, schema string) *cobra.Command {
+func JSONFlag(c *cobra.Command, asJSON *bool, schema string) {
 	c.Flags().BoolVar(asJSON, "json", false, "print the schema "+schema)
-	return c
 }
 
 // CompleteFlag lets the shell complete a flag's values.

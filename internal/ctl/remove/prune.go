@@ -7,9 +7,9 @@ package remove
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -93,8 +93,7 @@ func runPrune(a *app.App, chain string, f pruneFlags, given *pflag.FlagSet) erro
 	if err != nil {
 		return err
 	}
-	p := pruning{chain, policy, f.keepHistory}
-	r, err := p.carryOut(a, !f.Yes || f.Dry)
+	r, err := carryOut(a, chain, policy, f, !f.Yes || f.Dry)
 	if err != nil {
 		return err
 	}
@@ -107,7 +106,7 @@ func runPrune(a *app.App, chain string, f pruneFlags, given *pflag.FlagSet) erro
 		if _, err := a.Agreed("remove this", f.Consent); err != nil {
 			return err
 		}
-		if r, err = p.carryOut(a, false); err != nil {
+		if r, err = carryOut(a, chain, policy, f, false); err != nil {
 			return err
 		}
 		printPruneSum(a, r)
@@ -119,30 +118,22 @@ func runPrune(a *app.App, chain string, f pruneFlags, given *pflag.FlagSet) erro
 	return err
 }
 
-// A pruning names the sessions to remove: a chain's, or all that the policy does not keep.
-type pruning struct {
-	chain   string
-	policy  prune.Retention
-	history time.Duration // of chains and calls in the ledger, 0 for all
-}
-
-func (p pruning) carryOut(a *app.App, dry bool) (r PruneReport, err error) {
+// carryOut removes a chain's sessions, or all that the policy does not keep.
+func carryOut(a *app.App, chain string, policy prune.Retention, f pruneFlags,
+	dry bool) (r PruneReport, err error) {
 	r = PruneReport{Schema: "shimctl.prune/1", DryRun: dry, Sessions: []prunedSession{}}
-	l, err := a.OpenLedger()
-	if errors.Is(err, fs.ErrNotExist) {
-		if p.chain == "" {
-			return r, nil
-		}
-		l, err = a.OpenOrEmpty()
-	}
+	l, err := a.OpenOrEmpty()
 	if err != nil {
 		return r, err
 	}
 	defer l.Close()
-	if p.chain != "" {
-		err = r.pruneChains(a, l, p.chain)
+	if chain != "" {
+		err = r.pruneChains(a, l, chain)
 	} else {
-		err = r.pruneOld(a, l, p)
+		err = r.pruneOld(a, l, policy)
+	}
+	if err == nil && f.keepHistory > 0 {
+		r.Chains, r.Calls, err = l.DropBefore(decide.MillisOf(a.Now.Add(-f.keepHistory)), dry)
 	}
 	return r, err
 }
@@ -172,14 +163,14 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.R
 func inMillis(d time.Duration) decide.Millis { return decide.Millis(d.Milliseconds()) }
 
 // pruneOld removes the sessions that the policy does not keep.
-func (r *PruneReport) pruneOld(a *app.App, l *ledger.Ledger, p pruning) error {
+func (r *PruneReport) pruneOld(a *app.App, l *ledger.Ledger, policy prune.Retention) error {
 	sessions, err := l.SessionFiles(0)
 	if err != nil {
 		return err
 	}
 	var finder sessionfile.Finder
 	found := map[int64]*sessionfile.Files{} // by session
-	for _, v := range prune.Apply(decide.MillisOf(a.Now), sessions, p.policy,
+	for _, v := range prune.Apply(decide.MillisOf(a.Now), sessions, policy,
 		func(s ledger.SessionFile) prune.Reason {
 			files, why := finder.Find(s)
 			if why == "" && s.Copied && files.Named() {
@@ -190,10 +181,7 @@ func (r *PruneReport) pruneOld(a *app.App, l *ledger.Ledger, p pruning) error {
 		}) {
 		r.add(l, v, found[v.ID])
 	}
-	if p.history > 0 {
-		r.Chains, r.Calls, err = l.DropBefore(decide.MillisOf(a.Now.Add(-p.history)), r.DryRun)
-	}
-	return err
+	return nil
 }
 
 // pruneChains removes all traces of the chains of a name. A protected file stays.
@@ -221,12 +209,9 @@ func (r *PruneReport) pruneChains(a *app.App, l *ledger.Ledger, name string) err
 
 func (r *PruneReport) pruneChain(a *app.App, l *ledger.Ledger, c ledger.ChainName,
 	sessions []ledger.SessionFile) error {
-	stored, err := openStored(a, l, c)
-	if err != nil {
-		return err
-	}
-	defer stored.close()
-	kept, err := stored.forget(r.DryRun)
+	kept, err := inStore(a, l, c, "prune", func(remote ledger.Remote) (ledger.StoreChanges, error) {
+		return remote.Forget(context.Background(), c, decide.MillisOf(a.Now), r.DryRun)
+	})
 	if err != nil {
 		return err
 	}

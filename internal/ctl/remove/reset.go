@@ -57,12 +57,10 @@ func runReset(a *app.App, l *ledger.Ledger, name string, agreed app.Consent) err
 }
 
 func resetChain(a *app.App, l *ledger.Ledger, chain ledger.ChainName) error {
-	stored, err := openStored(a, l, chain)
-	if err != nil {
-		return err
-	}
-	defer stored.close()
-	kept, err := stored.reset()
+	kept, err := inStore(a, l, chain, "reset",
+		func(r ledger.Remote) (ledger.StoreChanges, error) {
+			return r.Reset(context.Background(), chain, decide.MillisOf(a.Now))
+		})
 	if err != nil {
 		return err
 	}
@@ -77,81 +75,45 @@ func resetChain(a *app.App, l *ledger.Ledger, chain ledger.ChainName) error {
 	return nil
 }
 
-// A storedChain is a chain in the store that machines share. A nil one is none.
-type storedChain struct {
-	settings config.Store
-	remote   ledger.Remote
-	name     ledger.ChainName
-	now      decide.Millis
-}
-
-// openStored returns the store's part of a chain of this machine, nil if it has none.
-func openStored(a *app.App, l *ledger.Ledger, c ledger.ChainName) (*storedChain, error) {
+// inStore does something to the chain in the store that machines share, if it is there.
+func inStore(a *app.App, l *ledger.Ledger, c ledger.ChainName, what string,
+	do func(ledger.Remote) (ledger.StoreChanges, error)) (kept ledger.StoreChanges, err error) {
 	if shared, err := l.IsLent(c.ID); err != nil || !shared {
-		return nil, err
+		return kept, err
 	}
 	project := ""
 	s, remote, err := app.OpenStore(a, l, func(s config.Store) string {
 		project = shim.ProjectName(c.Cwd, s)
 		return project
 	})
-	if err != nil && s.URL != "" {
-		err = onlyHere(err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	stored := &storedChain{s, remote, c, decide.MillisOf(a.Now)}
 	switch {
-	case remote != nil && (c.Task == "" || project != ""):
-		return stored, nil
+	case err != nil && s.URL != "":
+		return kept, onlyHere(err)
+	case err != nil:
+		return kept, err
 	case remote != nil:
-		stored.close()
+		defer remote.Close()
 	}
-	if a.Getenv("REPRISE_STORE") == "off" {
-		return nil, nil
-	}
-	return nil, app.WithHint(fmt.Errorf("chain c%d is in a store that is not configured here",
-		c.ID),
-		"set REPRISE_STORE, its key and REPRISE_PROJECT as the calls have them; "+
+	if remote == nil || c.Task != "" && project == "" {
+		if a.Getenv("REPRISE_STORE") == "off" {
+			return kept, nil
+		}
+		return kept, app.WithHint(fmt.Errorf("chain c%d is in a store that is not configured here",
+			c.ID), "set REPRISE_STORE, its key and REPRISE_PROJECT as the calls have them; "+
 			"REPRISE_STORE=off changes this machine only")
+	}
+	what += " in the store"
+	switch kept, err = do(remote); {
+	case errors.Is(err, ledger.ErrInUse):
+		err = app.WithHint(fmt.Errorf("%s: %w", what, err), "reprise-store log says where it runs")
+	case err != nil:
+		err = onlyHere(app.StoreFailure(what, err, s))
+	}
+	return kept, err
 }
 
 // onlyHere returns an error of the store, with a command that works without it.
 func onlyHere(failure error) error {
 	return app.WithHint(failure, app.HintFor(
 		failure)+"; REPRISE_STORE=off changes this machine only")
-}
-
-func (s *storedChain) close() {
-	if s != nil {
-		s.remote.Close()
-	}
-}
-
-// reset ends the chain's sessions.
-func (s *storedChain) reset() (kept ledger.StoreChanges, err error) {
-	if s == nil {
-		return kept, nil
-	}
-	if kept, err = s.remote.Reset(context.Background(), s.name, s.now); err != nil {
-		err = onlyHere(app.StoreFailure("reset in the store", err, s.settings))
-	}
-	return kept, err
-}
-
-// forget removes the chain from the store. With dry it only counts.
-func (s *storedChain) forget(dry bool) (kept ledger.StoreChanges, err error) {
-	if s == nil {
-		return kept, nil
-	}
-	kept, err = s.remote.Forget(context.Background(), s.name, s.now, dry)
-	if errors.Is(err, ledger.ErrInUse) {
-		return kept, app.WithHint(fmt.Errorf("prune in the store: %w", err),
-			"reprise-store log says where it runs")
-	}
-	if err != nil {
-		err = onlyHere(app.StoreFailure("prune in the store", err, s.settings))
-	}
-	return kept, err
 }
