@@ -88,8 +88,7 @@ func runStats(a *app.App, from statsSource, asJSON, summary, all bool) error {
 type stats struct {
 	By     history.By
 	Filter history.Filter
-	limit  int  // of Groups, 0 for none
-	latest bool // of a huge ledger, only the latest calls
+	limit  int // of Groups, 0 for none
 	Groups []billedGroup
 	Total  billedGroup
 	Cached []history.CacheRow
@@ -107,11 +106,6 @@ type billedGroup struct {
 }
 
 func (s *stats) sum(l *ledger.Ledger, r view.Reporter) (err error) {
-	asked := s.Filter
-	if s.Filter, err = app.Summed(l, asked, 0); err != nil {
-		return err
-	}
-	s.latest = s.Filter != asked
 	groups, err := history.Groups(l, s.By, s.Filter, r.Prices.LongPrompt(), s.limit)
 	if err != nil {
 		return err
@@ -157,9 +151,6 @@ func printStats(a *app.App, s stats, all bool) {
 	}
 	a.Stdout.Sentences("HEADLINE", view.Strong,
 		app.CallsSince(s.Filter.Since)+": "+s.Headline())
-	if s.latest {
-		a.Stderr.Notice(app.LatestWords)
-	}
 	fmt.Fprintln(a.Stdout)
 	header := slices.Concat([]string{strings.ToUpper(string(s.By))}, statsColumns, moreColumns)
 	if !all {

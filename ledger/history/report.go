@@ -103,19 +103,6 @@ func sessionRows(l *ledger.Ledger, chain int64, lasting Lasting) ([]SessionRow, 
 	return sessions, nil
 }
 
-// Bounded returns the time since when there are at most that many calls: since, or when the first
-// of the latest ones began.
-func Bounded(l *ledger.Ledger, since decide.Millis, most int64) (decide.Millis, error) {
-	err := ledger.Each(l, "SELECT started + 1 FROM calls ORDER BY started DESC LIMIT 1 OFFSET ?",
-		func(rows *sql.Rows) error {
-			var began decide.Millis
-			err := rows.Scan(&began)
-			since = max(since, began)
-			return err
-		}, most)
-	return since, ledger.Wrap("list calls", err)
-}
-
 // WholePrompts are numbers of resumed calls that sent their whole prompt.
 type WholePrompts struct {
 	Short int64 // prompts so short that none of them is shortened

@@ -55,22 +55,15 @@ func write(a *app.App, file string, flags app.FilterFlags) error {
 	var out bytes.Buffer
 	var calls int64
 	err := a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
-		asked, err := app.Filter(a, l, flags)
+		f, err := app.Filter(a, l, flags)
 		if err != nil {
 			return err
-		}
-		f, err := app.Summed(l, asked, 0)
-		if err != nil {
-			return err
-		}
-		if f != asked {
-			a.Stderr.Notice(app.LatestWords)
 		}
 		s, err := read(l, f, r)
 		if err != nil {
 			return err
 		}
-		if calls = s.bill.Calls; calls == 0 && asked != (history.Filter{}) {
+		if calls = s.bill.Calls; calls == 0 && f != (history.Filter{}) {
 			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(f)),
 				"shimctl log lists the last calls, shimctl stats --by day the days")
 		}
