@@ -152,7 +152,8 @@ func TestCostOfOneCall(t *testing.T) {
 // A cost that is not known of all calls says of how many it is.
 func TestCostOfSome(t *testing.T) {
 	a := &app.App{Stdout: view.Screen{}}
-	bill := view.Bill{Sums: history.Sums{Calls: 3}, Total: view.Sum{Known: true, Nano: 1e9, Most: 1e9}}
+	bill := view.Bill{Sums: history.Sums{Calls: 3},
+		Total: view.Sum{Known: true, Nano: 1e9, Most: 1e9}}
 	for notKnown, want := range map[int64]string{0: "3 calls cost $1.00",
 		1: "2 of 3 calls cost $1.00 (the others' cost is not known)"} {
 		bill.NotKnown = notKnown

@@ -46,7 +46,7 @@ type Setup struct {
 	Shims string // the directory of the shims, "" to run without them
 }
 
-// lastRound is the round in which the reviewer accepts.
+// lastRound is the last round: the reviewer accepts.
 const lastRound = 2
 
 // A Step is the cost of one call of the loop.

@@ -166,7 +166,8 @@ func (d *checkup) shells() {
 // tools looks at each name as a caller would find it. Missing tools are named once.
 func (d *checkup) tools() {
 	if _, err := config.BinDir(d.Own); err != nil {
-		d.Problem("PATH", err.Error(), "set HOME, and REPRISE_BIN_DIR to an absolute path if at all")
+		d.Problem("PATH", err.Error(),
+			"set HOME, and REPRISE_BIN_DIR to an absolute path if at all")
 		return
 	}
 	missing := 0

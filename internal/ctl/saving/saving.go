@@ -65,8 +65,8 @@ type like struct{ tool, role, model string }
 
 func likeness(s history.Slice) like { return like{s.Tool, s.Role, s.Model} }
 
-// A group sums up the calls that are compared. Of the resumed calls it has what they found in the
-// provider's cache: a fresh call in their place would have found the beginning of it.
+// A group sums up the calls that are compared. A fresh call in the place of a resumed call would
+// have found in the provider's cache the beginning of its tokens there.
 type group struct {
 	fresh       history.Sums
 	front       history.Front // of the fresh calls

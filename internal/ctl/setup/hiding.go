@@ -43,8 +43,8 @@ func (c *Checks) Hiding(a *app.App, shims string, p binary.Place) {
 				path != "" && SameFile(path, filepath.Join(shims, p.Name)) {
 				continue
 			}
-			fix := fmt.Sprintf("start %s there by its name (command %s in a function), not by a path",
-				p.Name, p.Name)
+			fix := fmt.Sprintf("start %s there by its name (command %s in a function), not by a "+
+				"path", p.Name, p.Name)
 			if Runnable(path) && !SameFile(path, p.Real) {
 				fix = "shimctl config set tool." + p.Name + ".path " +
 					view.ShellQuote(a.Tilde(path)) + "; then " + fix

@@ -77,8 +77,8 @@ type Bill struct {
 	byList   int64            // calls with tokens priced by the list
 }
 
-// Bill returns the cost of the calls of slices, without those of sessions that the caller manages:
-// every command that shows a sum has it from here.
+// Bill returns the cost of the managed calls of slices: every command that shows a sum has it from
+// here.
 func (r Reporter) Bill(slices []history.Slice) Bill {
 	b := Bill{Unlisted: map[string]int64{}}
 	for _, s := range slices {

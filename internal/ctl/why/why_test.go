@@ -156,8 +156,9 @@ func TestWindowWords(t *testing.T) {
 	var w Report
 	i := ledger.Record{Reason: reason.ContextFull}
 	w.evidence(silent(), i, f, f.made(i).Measures)
-	if said := strings.Join(w.Evidence, ""); !strings.Contains(said, "of context (the window of gemini-2.5-pro; the tool reports "+
-		"none); context_limit is 0.8 now.") {
+	if said := strings.Join(w.Evidence, ""); !strings.Contains(said,
+		"of context (the window of gemini-2.5-pro; the tool reports "+
+			"none); context_limit is 0.8 now.") {
 		t.Error(said)
 	}
 }
