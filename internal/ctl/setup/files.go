@@ -74,17 +74,15 @@ func chosenFiles(a *app.App) []string {
 
 // planChange returns the change that puts the line at the end of a file, or takes it out.
 func planChange(a *app.App, file, shims string, undo bool) (c Change, err error) {
-	c.File, c.edit.File = file, file
-	if c.edit.Old, c.edit.Existed, err = textfile.Read(file); err != nil {
+	if c.edit, err = textfile.Open(file); err != nil {
 		return c, err
 	}
-	c.Created = !c.edit.Existed
+	c.File, c.Created = file, !c.edit.Existed
 	kept, old := withoutLine(c.edit.Old)
 	c.edit.New, c.Line = kept, old
 	ours := strings.HasSuffix(old, created) && kept == ""
 	if undo {
-		c.Removed = ours
-		c.edit.Remove = ours
+		c.Removed, c.edit.Remove = ours, ours
 		return c, nil
 	}
 	c.Line = pathLine(file, shims, a.Getenv("HOME")) + mark

@@ -30,11 +30,24 @@ type Edit struct {
 
 // Config reads the user's configuration as an edit that changes nothing yet.
 func Config(a *app.App) (e Edit, err error) {
-	if e.File, err = config.ConfigFile(a.Own); err != nil {
+	file, err := config.ConfigFile(a.Own)
+	if err != nil {
 		return e, err
 	}
-	e.Old, e.Existed, err = Read(e.File)
-	e.New = e.Old
+	return Open(file)
+}
+
+// Open reads a file as an edit that changes nothing yet.
+func Open(file string) (e Edit, err error) {
+	data, err := os.ReadFile(file)
+	e = Edit{File: file, Existed: err == nil, Old: string(data), New: string(data)}
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(file); err == nil {
+			return e, app.WithHint(fmt.Errorf("read %s: it is a link to nothing", file),
+				"create the file that it names, or remove the link")
+		}
+		return e, nil
+	}
 	return e, err
 }
 
@@ -66,19 +79,11 @@ func lines(text string) (list []string) {
 func Replace(path string, mode fs.FileMode, text []byte) error {
 	var named *fs.PathError
 	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
-		return errors.New("is a directory")
-	}
 	if err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err == nil {
-			_, err = f.Write(text)
-			err = errors.Join(err, f.Close())
+		if err := os.WriteFile(path, text, 0); !errors.As(err, &named) {
+			return err
 		}
-		if errors.As(err, &named) {
-			return named.Err
-		}
-		return err
+		return named.Err
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -114,19 +119,6 @@ func keepOwner(f *os.File, replaced fs.FileInfo) error {
 	return f.Chown(int(was.Uid), int(was.Gid))
 }
 
-// Read returns the text of a file, and whether it exists.
-func Read(file string) (text string, existed bool, err error) {
-	data, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Lstat(file); err == nil {
-			return "", false, app.WithHint(fmt.Errorf("read %s: it is a link to nothing", file),
-				"create the file that it names, or remove the link")
-		}
-		return "", false, nil
-	}
-	return string(data), err == nil, err
-}
-
 // Write writes or removes one file, unless another process has written it meanwhile. Of several
 // that edit the same text at once one succeeds.
 func (e Edit) Write() error {
@@ -140,11 +132,11 @@ func (e Edit) Write() error {
 		defer lock.Close()
 		_ = unix.Flock(int(lock.Fd()), unix.LOCK_EX) // some file systems have no locks
 	}
-	text, existed, err := Read(e.File)
+	is, err := Open(e.File)
 	if err != nil {
 		return err
 	}
-	if existed != e.Existed || text != e.Old {
+	if is.Existed != e.Existed || is.Old != e.Old {
 		return errors.New("it was changed meanwhile")
 	}
 	if e.Remove {
@@ -156,10 +148,10 @@ func (e Edit) Write() error {
 		return nil
 	}
 	mode := fs.FileMode(0o644)
-	if !existed && filepath.Ext(e.File) == ".toml" {
+	if !e.Existed && filepath.Ext(e.File) == ".toml" {
 		mode = 0o600
 	}
-	if err := unix.Access(e.File, unix.W_OK); existed && err != nil {
+	if err := unix.Access(e.File, unix.W_OK); e.Existed && err != nil {
 		return err // a file that is marked as not to be written would be replaced all the same
 	}
 	return Replace(e.File, mode, []byte(e.New))
