@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,17 +107,13 @@ type billedGroup struct {
 }
 
 func (s *stats) sum(l *ledger.Ledger, r view.Reporter) (err error) {
-	groups, err := history.Groups(l, s.By, s.Filter, r.Prices.LongPrompt(), s.limit)
-	if err != nil {
-		return err
-	}
-	if s.Hour, err = history.HourRows(l, s.Filter); err != nil {
-		return err
-	}
-	if s.Cached, err = history.CacheRows(l, s.Filter); err != nil {
-		return err
-	}
-	if s.Chains, err = history.Arms(l, s.Filter); err != nil {
+	var errs [4]error
+	var groups []history.Group
+	groups, errs[0] = history.Groups(l, s.By, s.Filter, r.Prices.LongPrompt(), s.limit)
+	s.Hour, errs[1] = history.HourRows(l, s.Filter)
+	s.Cached, errs[2] = history.CacheRows(l, s.Filter)
+	s.Chains, errs[3] = history.Arms(l, s.Filter)
+	if err := cmp.Or(errs[:]...); err != nil {
 		return err
 	}
 	var all []history.Slice

@@ -100,31 +100,23 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter,
 	if o.since == 0 {
 		f.Since, o.span = a.Recent(), fmt.Sprintf("last %d days", app.RecentDays)
 	}
-	var passed []history.PassthroughRow
+	var errs [9]error
 	var cached []history.CacheRow
 	var versions []warning
+	var passed []history.PassthroughRow
 	var hour []history.HourRow
-	for _, read := range []func() error{
-		func() (err error) { o.bill, o.saved, err = sums(l, f, r); return err },
-		func() (err error) { cached, err = history.CacheRows(l, f); return err },
-		func() (err error) {
-			o.running, err = history.RunningCalls(l, f, decide.MillisOf(a.Now))
-			return err
-		},
-		func() (err error) { o.decisions, err = history.LatestCalls(l, last); return err },
-		func() (err error) {
-			last.Limit = maxChains
-			o.chains, err = history.Chains(l, last)
-			return err
-		},
-		func() (err error) { o.whole, err = history.CountWhole(l, f); return err },
-		func() (err error) { versions, err = versionWarnings(l); return err },
-		func() (err error) { passed, err = history.PassthroughRows(l, f); return err },
-		func() (err error) { hour, err = history.HourRows(l, f); return err },
-	} {
-		if err := read(); err != nil {
-			return o, err
-		}
+	o.bill, o.saved, errs[0] = sums(l, f, r)
+	cached, errs[1] = history.CacheRows(l, f)
+	o.running, errs[2] = history.RunningCalls(l, f, decide.MillisOf(a.Now))
+	o.decisions, errs[3] = history.LatestCalls(l, last)
+	last.Limit = maxChains
+	o.chains, errs[4] = history.Chains(l, last)
+	o.whole, errs[5] = history.CountWhole(l, f)
+	versions, errs[6] = versionWarnings(l)
+	passed, errs[7] = history.PassthroughRows(l, f)
+	hour, errs[8] = history.HourRows(l, f)
+	if err := cmp.Or(errs[:]...); err != nil {
+		return o, err
 	}
 	o.passed = slices.DeleteFunc(why.PassthroughReports(passed),
 		func(p why.PassthroughReport) bool {

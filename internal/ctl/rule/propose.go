@@ -163,12 +163,8 @@ func makeRule(call sentCall, calls []sentCall, name string, patterns []string, m
 	}
 	p.Text = fmt.Sprintf(
 		"# Made from call %d of %s.\n[[rule]]\nname = %s\ntool = %s\ncwd = %s\n%s", call.ID,
-		strings.Map(func(r rune) rune {
-			if unprintable(r) {
-				return '?'
-			}
-			return r
-		}, call.Run.Name), tomlText(name), tomlText(call.Tool), tomlText(globText(call.Cwd)), more)
+		view.Printable(call.Run.Name), tomlText(name), tomlText(call.Tool),
+		tomlText(globText(call.Cwd)), more)
 	c, err := config.Parse("rule", p.Text, "")
 	if err != nil {
 		return p, err
