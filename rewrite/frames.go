@@ -86,8 +86,8 @@ func ReadInput(line []byte) Frame {
 	f.Kind = frameKinds[jsonline.String(jsonline.Member(text, "type"))]
 	switch f.Kind {
 	case RequestFrame:
-		f.RequestID, f.Body = jsonline.String(jsonline.Member(text, "request_id")),
-			jsonline.Member(text, "request")
+		f.RequestID = jsonline.String(jsonline.Member(text, "request_id"))
+		f.Body = jsonline.Member(text, "request")
 		f.Subtype = jsonline.String(jsonline.Member(f.Body, "subtype"))
 	case ResponseFrame:
 		f.RequestID = jsonline.String(jsonline.Member(jsonline.Member(text, "response"),
@@ -284,7 +284,7 @@ func StoresTurn(tail []byte, message, last string) bool {
 				return false
 			}
 		case entry.Type == "user":
-			if text, plain := plainContent(entry.Message.Content); plain {
+			if text, plain := PlainContent(entry.Message.Content); plain {
 				return answered && text == message
 			}
 		}
@@ -292,21 +292,25 @@ func StoresTurn(tail []byte, message, last string) bool {
 	return false
 }
 
-// plainContent returns the text of a message that is nothing else: a string, or parts of type text.
-func plainContent(content json.RawMessage) (text string, ok bool) {
+// PlainContent returns the text of a message that is nothing else: a string, or parts with texts
+// that are of type text, or of none.
+func PlainContent(content json.RawMessage) (text string, ok bool) {
 	if json.Unmarshal(content, &text) == nil {
 		return text, true
 	}
-	var parts []struct{ Type, Text string }
+	var parts []struct {
+		Type string
+		Text *string
+	}
 	if json.Unmarshal(content, &parts) != nil {
 		return "", false
 	}
 	texts := make([]string, len(parts))
 	for i, part := range parts {
-		if part.Type != "text" {
+		if part.Text == nil || part.Type != "" && part.Type != "text" {
 			return "", false
 		}
-		texts[i] = part.Text
+		texts[i] = *part.Text
 	}
 	return strings.Join(texts, "\n\n"), true
 }

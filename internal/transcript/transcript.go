@@ -6,53 +6,47 @@ package transcript
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
 	"strings"
+
+	"reprise/rewrite"
 )
 
 // maxPromptLine bounds the lines that are read for a prompt: a longer one ends the search.
 const maxPromptLine = 4 << 20
 
-// The file formats are from claude 2.1.329, codex 0.169.0, copilot 1.0.102, droid 0.225.2,
-// gemini 0.61.0 and qwen 0.24.4; testdata/sessions contains one file of each but droid's.
-
-// A format is how a tool writes a message of the caller.
-type format struct {
-	mark   string // in each such line
-	prompt func(line) (content json.RawMessage, ok bool)
-}
-
-// formats are the formats of callers' messages, by tool.
-var formats = map[string]format{
-	"claude": {`"type":"user"`, func(l line) (json.RawMessage, bool) {
+// messages return the content of a line that is a message of the caller, by tool: claude 2.1.329,
+// codex 0.169.0, copilot 1.0.102, droid 0.225.2, gemini 0.61.0 and qwen 0.24.4. testdata/sessions
+// contains one file of each but droid's.
+var messages = map[string]func(line) (content json.RawMessage, ok bool){
+	"claude": func(l line) (json.RawMessage, bool) {
 		return l.Message.Content, l.Type == "user" && !l.IsMeta && !l.Sidechain
-	}},
-	"codex": {`"UserMessage"`, func(l line) (json.RawMessage, bool) {
+	},
+	"codex": func(l line) (json.RawMessage, bool) {
 		return l.Payload.Item.Content, l.Payload.Item.Type == "UserMessage"
-	}},
-	"copilot": {`"user.message"`, func(l line) (json.RawMessage, bool) {
+	},
+	"copilot": func(l line) (json.RawMessage, bool) {
 		return l.Data.Content, l.Type == "user.message" && l.Data.Parent == ""
-	}},
-	"droid": {`"message"`, func(l line) (json.RawMessage, bool) {
+	},
+	"droid": func(l line) (json.RawMessage, bool) {
 		return l.Message.Content, l.Type == "message" && l.Message.Role == "user" &&
 			!strings.HasPrefix(l.ID, "context-")
-	}},
-	"gemini": {`"type":"user"`, func(l line) (json.RawMessage, bool) {
+	},
+	"gemini": func(l line) (json.RawMessage, bool) {
 		return l.Content, l.Type == "user"
-	}},
-	"qwen": {`"type":"user"`, func(l line) (json.RawMessage, bool) {
+	},
+	"qwen": func(l line) (json.RawMessage, bool) {
 		return l.Message.Parts, l.Type == "user" &&
 			(l.Provenance == "" || l.Provenance == "real_user")
-	}},
+	},
 }
 
 // FirstPrompt returns the first prompt of the session in a tool's file, "" if the file contains
 // none that can be read.
 func FirstPrompt(tool, path string) (string, error) {
-	format, ok := formats[tool]
+	message, ok := messages[tool]
 	if !ok || path == "" {
 		return "", nil
 	}
@@ -68,12 +62,9 @@ func FirstPrompt(tool, path string) (string, error) {
 	lines.Buffer(nil, maxPromptLine)
 	for lines.Scan() {
 		var l line
-		if bytes.Contains(lines.Bytes(), []byte(format.mark)) {
-			// a field of another type in this tool's lines is left out
-			_ = json.Unmarshal(lines.Bytes(), &l)
-		}
-		if content, ok := format.prompt(l); ok {
-			if text := contentText(content); text != "" {
+		_ = json.Unmarshal(lines.Bytes(), &l) // a field of another type is left out
+		if content, ok := message(l); ok {
+			if text, _ := rewrite.PlainContent(content); text != "" {
 				return text, nil
 			}
 		}
@@ -104,28 +95,3 @@ type line struct {
 		Parent  string `json:"parentToolCallId"`
 	}
 }
-
-// contentText returns the text of a message: a string, or parts that are texts.
-func contentText(content json.RawMessage) string {
-	var text string
-	if decode(content, &text) {
-		return text
-	}
-	var parts []struct {
-		Type string
-		Text *string
-	}
-	if !decode(content, &parts) {
-		return ""
-	}
-	var texts []string
-	for _, p := range parts {
-		if p.Text == nil || p.Type != "" && p.Type != "text" {
-			return ""
-		}
-		texts = append(texts, *p.Text)
-	}
-	return strings.Join(texts, "\n\n")
-}
-
-func decode(text []byte, v any) bool { return json.Unmarshal(text, v) == nil }
