@@ -27,8 +27,11 @@ type Retention struct {
 // KeepsNothing reports a policy that would remove everything.
 func (p Retention) KeepsNothing() bool { return p.KeepWithin <= 0 && p.KeepLast <= 0 }
 
-// A Reason says in one word why a session is kept or can be removed.
+// A Reason says in one word why a session is kept or can be removed. As an error it is why the
+// files stay.
 type Reason string
+
+func (r Reason) Error() string { return string(r) }
 
 // Reasons why a session is kept.
 const (

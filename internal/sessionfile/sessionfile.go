@@ -79,21 +79,17 @@ func (f *Finder) Find(s ledger.SessionFile) (*Files, prune.Reason) {
 		}
 		return f.keeps(root, s, parts)
 	})
-	var k keep
+	var why prune.Reason
 	switch {
 	case err == nil:
 		return files, ""
-	case errors.As(err, &k):
-		return nil, prune.Reason(k)
+	case errors.As(err, &why):
+		return nil, why
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, prune.Gone
 	}
 	return nil, prune.Unknown
 }
-
-type keep prune.Reason
-
-func (k keep) Error() string { return string(k) }
 
 // inHome opens a tool's directory by the real path.
 func inHome(home string, do func(*os.Root) error) error {
@@ -102,7 +98,7 @@ func inHome(home string, do func(*os.Root) error) error {
 		return err
 	}
 	if real != home {
-		return keep(prune.Foreign)
+		return prune.Foreign
 	}
 	root, err := os.OpenRoot(home)
 	if err != nil {
@@ -119,11 +115,11 @@ func (f *Files) check(root *os.Root) error {
 	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.path == own })
 	if at < 0 || !f.entries[at].info.Mode().IsRegular() ||
 		decide.FileStamp(f.entries[at].info) != s.Stamp {
-		return keep(prune.Changed)
+		return prune.Changed
 	}
 	for _, e := range f.entries {
 		if e.info.Mode().IsRegular() && e.info.ModTime().UnixMilli() > int64(s.LastUsed) {
-			return keep(prune.Changed)
+			return prune.Changed
 		}
 	}
 	if strings.Contains(own, s.NativeID) {
@@ -131,7 +127,7 @@ func (f *Files) check(root *os.Root) error {
 	}
 	head, err := firstLine(root, own)
 	if err == nil && !strings.Contains(head, s.NativeID) {
-		err = keep(prune.Foreign)
+		err = prune.Foreign
 	}
 	return err
 }
@@ -150,7 +146,7 @@ func (f *Files) Remove() error {
 			return err
 		}
 		if !slices.EqualFunc(now, f.entries, entry.same) {
-			return keep(prune.Changed)
+			return prune.Changed
 		}
 		for _, e := range slices.Backward(f.entries) {
 			if err := remove(root, e); err != nil {
@@ -159,9 +155,9 @@ func (f *Files) Remove() error {
 		}
 		return nil
 	})
-	var k keep
-	if errors.As(err, &k) {
-		return fmt.Errorf("remove session: it is %s", k)
+	var why prune.Reason
+	if errors.As(err, &why) {
+		return fmt.Errorf("remove session: it is %s", why)
 	}
 	if err != nil {
 		return fmt.Errorf("remove session: %w", err)
@@ -187,7 +183,7 @@ func remove(root *os.Root, e entry) error {
 		return err
 	}
 	if !e.same(entry{e.path, info}) {
-		return keep(prune.Changed)
+		return prune.Changed
 	}
 	return dir.Remove(path.Base(e.path))
 }
@@ -221,7 +217,7 @@ func list(all []entry, dir *os.Root, p string) ([]entry, error) {
 	case info.Mode().IsRegular():
 		return all, nil
 	case !info.IsDir():
-		return nil, keep(prune.Foreign)
+		return nil, prune.Foreign
 	}
 	sub, err := step(dir, path.Base(p))
 	if err != nil {
@@ -264,7 +260,7 @@ func step(dir *os.Root, name string) (*os.Root, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, keep(prune.Foreign)
+		return nil, prune.Foreign
 	}
 	sub, err := dir.OpenRoot(name)
 	if err != nil {
@@ -272,7 +268,7 @@ func step(dir *os.Root, name string) (*os.Root, error) {
 	}
 	opened, err := sub.Stat(".")
 	if err == nil && !os.SameFile(info, opened) { // a symbolic link has replaced it
-		err = keep(prune.Changed)
+		err = prune.Changed
 	}
 	if err != nil {
 		sub.Close()
@@ -303,7 +299,7 @@ func lock(root *os.Root, pattern string) (unlock func(), err error) {
 			held = append(held, f)
 			if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err,
 				syscall.EWOULDBLOCK) {
-				err = keep(prune.Open)
+				err = prune.Open
 			}
 		}
 		if err != nil {
@@ -377,7 +373,7 @@ func (f *Finder) mentioned(root *os.Root, s ledger.SessionFile, parts rewrite.Se
 	}
 	for _, file := range m.files[s.NativeID] {
 		if file != parts.Paths[0] {
-			return keep(why)
+			return why
 		}
 	}
 	return m.err
