@@ -45,47 +45,25 @@ type Numeral struct {
 	Text       string
 }
 
+// deepest is how many objects a number can be within: each is searched again for those within it.
+const deepest = 16
+
 // Numbers returns the numbers of an object, in order.
-func Numbers(line []byte) []Numeral {
-	var found []Numeral
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.UseNumber()
-	var path []string // the open key at each depth
-	key, arrays := true, 0
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return found
-		}
-		if delim, ok := token.(json.Delim); ok {
-			switch delim {
-			case '{':
-				path = append(path, "")
-			case '}':
-				path = path[:len(path)-1]
-			case '[':
-				arrays++
-			case ']':
-				arrays--
+func Numbers(line []byte) (found []Numeral) {
+	var read func(object, path string, at, depth int)
+	read = func(object, path string, at, depth int) {
+		for m := range members(object) {
+			start, first := at+m.end-len(m.value), m.value[0]
+			switch {
+			case first == '{' && depth < deepest:
+				read(m.value, path+m.name+"\t", start, depth+1)
+			case first == '-' || first >= '0' && first <= '9':
+				found = append(found, Numeral{path + m.name, start, at + m.end, m.value})
 			}
-			key = true
-			continue
-		}
-		if arrays > 0 || len(path) == 0 {
-			continue
-		}
-		if name, ok := token.(string); ok && key {
-			path[len(path)-1] = name
-			key = false
-			continue
-		}
-		key = true
-		if n, ok := token.(json.Number); ok {
-			end := int(d.InputOffset())
-			found = append(found, Numeral{strings.Join(path, "\t"), end - len(n.String()), end,
-				n.String()})
 		}
 	}
+	read(string(line), "", 0, 1)
+	return found
 }
 
 // Nano parses a decimal number as an integer of billionths.

@@ -41,16 +41,12 @@ func Dashed(path string) string {
 
 // IsUUID reports whether id is a UUID in lower case.
 func IsUUID(id string) bool {
-	if len(id) != 36 {
-		return false
-	}
-	for i, r := range []byte(id) {
-		dash := i == 8 || i == 13 || i == 18 || i == 23
-		if dash != (r == '-') || !dash && (r < '0' || r > '9') && (r < 'a' || r > 'f') {
-			return false
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("123456789abcdef", r) {
+			return '0'
 		}
-	}
-	return true
+		return r
+	}, id) == "00000000-0000-0000-0000-000000000000"
 }
 
 // AtLeast reports whether a version is at least major.minor.patch. An unknown version counts as the
