@@ -64,17 +64,15 @@ const MaxYargsStdin = 8 << 20
 
 // PlanYargs attaches the values of added options. A session that a call in text begins gets an ID,
 // since text names none. The options in resume make a plan one of a resume.
-func PlanYargs(c *rewrite.CommandLine, t rewrite.Target, resume ...string) rewrite.Plan {
-	plan := t.Plan(*c)
+func PlanYargs(plan *rewrite.Plan, c rewrite.CommandLine, newID string, resume ...string) {
 	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
 	switch {
 	case plan.Resume != "":
-		PlacePrompt(&plan, Add(&plan, *c, resume...), "--prompt")
-	case c.Format == rewrite.Text && t.NewID != "":
-		plan.NewID = t.NewID
-		Add(&plan, *c, "--session-id="+t.NewID)
+		PlacePrompt(plan, Add(plan, c, resume...), "--prompt")
+	case c.Format == rewrite.Text && newID != "":
+		plan.NewID = newID
+		Add(plan, c, "--session-id="+newID)
 	}
-	return plan
 }
 
 // YargsPrompt puts stdin first, then an empty line, then the prompt. It returns "" if the tool

@@ -245,12 +245,10 @@ func TestClaudeShowsWhatItPrints(t *testing.T) {
 			}
 			continue
 		}
-		at := jsonResult([]byte(run.stdout))
-		shownAt := jsonResult([]byte(got.shown))
-		result, shown := []byte(run.stdout[at.from:at.to]),
-			[]byte(got.shown[shownAt.from:shownAt.to])
-		if got.shown[:shownAt.from] != run.stdout[:at.from] ||
-			got.shown[shownAt.to:] != run.stdout[at.to:] ||
+		from, to := jsonResult([]byte(run.stdout))
+		shownFrom, shownTo := jsonResult([]byte(got.shown))
+		result, shown := []byte(run.stdout[from:to]), []byte(got.shown[shownFrom:shownTo])
+		if got.shown[:shownFrom] != run.stdout[:from] || got.shown[shownTo:] != run.stdout[to:] ||
 			string(tooltest.StripNumbers(shown)) != string(tooltest.StripNumbers(result)) {
 			t.Errorf("%s: more than figures has changed: %s", name, got.shown)
 		}

@@ -81,13 +81,13 @@ func (s *stream) jsonLine(line []byte) []byte {
 		s.held = append(s.held, line...)
 		return nil
 	}
-	at := jsonResult(line)
-	e := s.read(line[at.from:at.to])
+	from, to := jsonResult(line)
+	e := s.read(line[from:to])
 	s.learn(e)
 	switch {
 	case e.Type != "result":
 	case s.Plan.Resume == "":
-		s.ownFigures(line[at.from:at.to])
+		s.ownFigures(line[from:to])
 	default:
 		s.held = bytes.Clone(line)
 		return nil
@@ -101,8 +101,8 @@ func (s *stream) End() []byte {
 	s.State.Content = s.State.Content || s.answered && !s.State.WrongID
 	var shown []byte
 	for line := range bytes.Lines(s.held) {
-		if at := jsonResult(line); s.read(line[at.from:at.to]).Type == "result" {
-			line = slices.Concat(line[:at.from], s.ownFigures(line[at.from:at.to]), line[at.to:])
+		if from, to := jsonResult(line); s.read(line[from:to]).Type == "result" {
+			line = slices.Concat(line[:from], s.ownFigures(line[from:to]), line[to:])
 		}
 		shown = append(shown, line...)
 	}
@@ -111,25 +111,23 @@ func (s *stream) End() []byte {
 
 // jsonResult returns where the result is in json's output. With --verbose, or that setting, claude
 // prints an array of all events, the result last. A line that is cut short has none.
-func jsonResult(line []byte) lineSpan {
-	last := lineSpan{0, len(line)}
+func jsonResult(line []byte) (from, to int) {
+	to = len(line)
 	if !bytes.HasPrefix(line, []byte("[")) {
-		return last
+		return from, to
 	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	_, _ = d.Token() // the bracket
 	for d.More() {
 		var event json.RawMessage
 		if d.Decode(&event) != nil {
-			return lineSpan{}
+			return 0, 0
 		}
-		end := int(d.InputOffset())
-		last = lineSpan{end - len(event), end}
+		to = int(d.InputOffset())
+		from = to - len(event)
 	}
-	return last
+	return from, to
 }
-
-type lineSpan struct{ from, to int }
 
 // user begins most lines of the longest streams: tool results. They contain nothing to learn,
 // and an object has each key once, so no other type can follow.

@@ -153,8 +153,8 @@ func (a *commandLine) all() grammar.Args {
 }
 
 type details struct {
-	execAt  int           // place of exec in Args
-	learned rewrite.Probe // the options that Args was parsed with
+	execAt  int                    // place of exec in Args
+	options []grammar.ParsedOption // after it
 }
 
 func (c codex) Parse(in rewrite.Input) rewrite.CommandLine {
@@ -241,7 +241,7 @@ func readPrompt(c *rewrite.CommandLine, a *commandLine, in rewrite.Input) {
 		c.PromptArgs = a.exec.Operands[:1]
 		c.Prompt = in.Args[a.exec.Operands[0].At]
 	}
-	c.Own = details{a.execAt, in.Learned}
+	c.Own = details{a.execAt, a.exec.Options}
 	switch {
 	case in.StdinTTY:
 	case len(c.PromptArgs) == 0 || c.Prompt == "-":
@@ -346,10 +346,9 @@ func (codex) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 // their option, which would otherwise take "resume" as another image.
 func resumeArgs(c rewrite.CommandLine) []string {
 	own := base.Own[details](c)
-	a := readArgs(c.Args, own.learned)
 	args := slices.Clone(c.Args[:own.execAt+1])
 	last := -1
-	for _, o := range a.exec.Options {
+	for _, o := range own.options {
 		switch {
 		case o.Span.At == last: // part of the same cluster
 		case o.Names[0] == "--image":

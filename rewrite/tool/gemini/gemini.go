@@ -190,15 +190,11 @@ func (gemini) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 // Plan leaves every format as it is. In text, which does not name the session, the shim chooses the
 // ID; so it does for a copy, which it writes itself.
 func (gemini) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
-	from := t.Plan(c)
-	id := from.Resume
-	if from.Copy {
-		id = t.NewID
-	}
-	plan := base.PlanYargs(&c, t, "--resume="+id)
+	plan := t.Plan(c)
 	if plan.Copy {
-		plan.NewID, plan.WriteCopy = id, true
+		plan.NewID, plan.WriteCopy = t.NewID, true
 	}
+	base.PlanYargs(&plan, c, t.NewID, "--resume="+plan.ID())
 	if c.Format == rewrite.Text {
 		plan.Follow = []rewrite.Follow{{Dir: c.Home + "/tmp", Name: fileOf(plan.ID()), Lines: true}}
 	}

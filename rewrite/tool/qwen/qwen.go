@@ -198,12 +198,12 @@ func (qwen) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 // Plan leaves every format as it is. In text, which does not name the session, the shim chooses the
 // ID. A copy's ID is qwen's own: it takes --session-id with neither --resume nor --fork-session.
 func (qwen) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
-	from := t.Plan(c)
-	resume := []string{"--resume=" + from.Resume}
-	if from.Copy {
+	plan := t.Plan(c)
+	resume := []string{"--resume=" + plan.Resume}
+	if plan.Copy {
 		resume = append(resume, "--fork-session")
 	}
-	plan := base.PlanYargs(&c, t, resume...)
+	base.PlanYargs(&plan, c, t.NewID, resume...)
 	if c.Format == rewrite.Text {
 		chat := base.Own[details](c).chat
 		if chat.Name = plan.ID() + ".jsonl"; plan.ID() == "" { // any of the directory
