@@ -62,6 +62,13 @@ func Home(variable, name string) func(env func(string) string) string {
 	}
 }
 
+// HomeIn is Home for a variable that replaces the home directory.
+func HomeIn(variable, name string) func(env func(string) string) string {
+	return func(env func(string) string) string {
+		return cmp.Or(env(variable), env("HOME")) + "/" + name
+	}
+}
+
 // EffectivePrompt returns PROMPT, a newline and DATA where the tool reads both
 // (recordings/claude/stdin-and-arg-text).
 func (Base) EffectivePrompt(c rewrite.CommandLine, stdin string) string {

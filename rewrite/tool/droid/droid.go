@@ -48,7 +48,7 @@ var descriptor = rewrite.Descriptor{
 		Plugins: "enabledPlugins",
 	},
 
-	Home:     home,
+	Home:     base.HomeIn("FACTORY_HOME_OVERRIDE", ".factory"),
 	Sessions: []string{"sessions/*/????????-????-????-????-????????????.jsonl"},
 	Variables: rewrite.Variables{
 		Settings: []string{"FACTORY_*", "DROID_*"},
@@ -123,10 +123,6 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	if len(c.PromptArgs) == 0 && !in.StdinTTY {
 		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
 	}
-}
-
-func home(env func(string) string) string {
-	return cmp.Or(env("FACTORY_HOME_OVERRIDE"), env("HOME")) + "/.factory"
 }
 
 // The user's own droids are missing, since the first run adds some to them. An organization's

@@ -42,7 +42,7 @@ var descriptor = rewrite.Descriptor{
 		"gemma"},
 	Alone:  []string{"--help", "-h", "--version", "-v", "--list-sessions"},
 	Nested: []string{"GEMINI_CLI"}, // set by the shell tool
-	Home:   home,
+	Home:   base.HomeIn("GEMINI_CLI_HOME", ".gemini"),
 	// The text of a start hook comes first in the prompt, which a resumed session then lacks.
 	Hooks: rewrite.Hooks{
 		Prompt: []string{"BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel",
@@ -99,11 +99,6 @@ func (g gemini) Parse(in rewrite.Input) rewrite.CommandLine {
 		reads.Into(&call, call.Home, base.YargsValues(p))
 	}
 	return call
-}
-
-// home returns gemini's directory below the home directory, which GEMINI_CLI_HOME replaces.
-func home(env func(string) string) string {
-	return cmp.Or(env("GEMINI_CLI_HOME"), env("HOME")) + "/.gemini"
 }
 
 // gemini reads the nearest .env, which can contain the key.

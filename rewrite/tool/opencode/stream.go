@@ -21,7 +21,6 @@ type stream struct {
 
 	run    string // the run that the log's lines name
 	logged string // the time of the log's last line
-	output []byte // text: all of stdout
 }
 
 func (o opencode) Stream(c rewrite.CommandLine, p rewrite.Plan,
@@ -31,9 +30,7 @@ func (o opencode) Stream(c rewrite.CommandLine, p rewrite.Plan,
 
 func (s *stream) Line(line []byte) []byte {
 	if s.Call.Format == rewrite.Text {
-		if len(s.output)+len(line) <= rewrite.MaxTexts {
-			s.output = append(s.output, line...)
-		}
+		s.Text.Keep(line)
 		s.State.Content = !s.State.WrongID
 		return line
 	}
@@ -277,8 +274,8 @@ func (s *stream) File(_ string, data []byte) {
 
 // End reads the text. A terminal's text is on stderr, among other things.
 func (s *stream) End() []byte {
-	if s.Call.Format == rewrite.Text && len(s.output) > 0 {
-		s.State.Answer = strings.TrimSuffix(string(s.output), "\n")
+	if s.Call.Format == rewrite.Text && s.Text.Len() > 0 {
+		s.State.Answer = strings.TrimSuffix(s.Text.String(), "\n")
 		s.State.AddText(s.State.Answer)
 	}
 	return nil

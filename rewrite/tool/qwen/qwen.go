@@ -112,9 +112,7 @@ func (q qwen) Parse(in rewrite.Input) rewrite.CommandLine {
 	return call
 }
 
-func settingsHome(env func(string) string) string {
-	return cmp.Or(env("QWEN_HOME"), env("HOME")+"/.qwen")
-}
+var settingsHome = base.Home("QWEN_HOME", ".qwen")
 
 // home returns the directory of qwen's sessions. A setting that names another one is
 // not read: the session is then not found, and the next call is fresh.

@@ -100,8 +100,12 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	c.Dir, c.Model = p.Value("--workdir", in.Env("VIBE_CWD")), in.Env("VIBE_ACTIVE_MODEL")
 	c.SessionID, c.Prompt = p.Session(), p.Value("--prompt", "")
 	c.Own = details{p.Value("--output-dir", "")}
-	c.SettingsFiles = settingsFiles(p.Value("--agent", ""), c.Dir, in.Env)
-	reads.Into(c, home(in.Env), p.Values)
+	reads.Into(c, home(in.Env), func(option string) []string {
+		if option == "--workdir" {
+			return []string{cmp.Or(c.Dir, ".")}
+		}
+		return p.Values(option)
+	})
 	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).
 	if c.Prompt != "" {
 		c.PromptArgs = p.Spans("--prompt")
@@ -127,25 +131,13 @@ func store(env func(string) string) string {
 	return home(env) + "/logs/session"
 }
 
-func home(env func(string) string) string { return cmp.Or(env("VIBE_HOME"), env("HOME")+"/.vibe") }
-
-// settingsFiles returns the user's and the project's configuration, and the agent's file if one
-// is named.
-func settingsFiles(agent, dir string, env func(string) string) []string {
-	dir = cmp.Or(dir, ".")
-	var files []string
-	for _, directory := range []string{home(env), dir + "/.vibe"} {
-		files = append(files, directory+"/config.toml")
-		if agent != "" {
-			files = append(files, directory+"/agents/"+agent+".toml")
-		}
-	}
-	return files
-}
+var home = base.Home("VIBE_HOME", ".vibe")
 
 // .env contains the key.
 var reads = base.Reads{
 	Home: "~/.vibe",
+	Settings: []string{"~/config.toml", "~/agents/{--agent}.toml",
+		"{--workdir}/.vibe/config.toml", "{--workdir}/.vibe/agents/{--agent}.toml"},
 	Watched: base.Watched{
 		{reason.AuthChanged, []string{"~/.env"}},
 		{reason.InstructionsChanged, []string{"~/{AGENTS,instructions}.md",
