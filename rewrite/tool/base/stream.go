@@ -64,7 +64,8 @@ func (s *Stream) TakeStderr() string {
 
 func (s *Stream) ErrLine(line []byte) []byte { return line }
 
-func (s *Stream) ErrAsIs([]byte) bool { return true }
+// ErrAsIs returns false: most tools with a stderr that is read write whole lines to it.
+func (s *Stream) ErrAsIs([]byte) bool { return false }
 
 func (s *Stream) File(string, []byte) {}
 

@@ -253,9 +253,6 @@ func (s *stream) ownFigures(line []byte) []byte {
 // used returns the run's usage as far as the rollout has told.
 func (s *stream) used() rewrite.Usage { return s.earlier.Plus(s.turn) }
 
-// ErrAsIs returns false: codex writes whole lines.
-func (s *stream) ErrAsIs([]byte) bool { return false }
-
 func (s *stream) ErrLine(line []byte) []byte {
 	if s.Call.Format == rewrite.Text {
 		line = s.transcript(line)

@@ -143,9 +143,6 @@ var (
 	})
 )
 
-// ErrAsIs returns false: opencode writes whole lines.
-func (s *stream) ErrAsIs([]byte) bool { return false }
-
 // ErrLine takes the lines of the log out, unless the caller itself has asked for them. The first
 // one names the run. Lines of another run or an earlier time are not the log but a tool's output,
 // which can show a log file.
