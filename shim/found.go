@@ -137,7 +137,7 @@ func (f *found) readSettings() error {
 	if f.line.Mode == rewrite.Passthrough {
 		return f.line.Reason
 	}
-	f.home = disk.Canonical(f.line.Home)
+	f.home = disk.Resolve(f.line.Home)
 	return nil
 }
 

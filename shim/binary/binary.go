@@ -102,7 +102,7 @@ func Manager(path string) string {
 	if bytes.HasPrefix(text, []byte("#!")) && bytes.Contains(text, []byte("asdf exec")) {
 		return "asdf"
 	}
-	return managers[filepath.Base(disk.Canonical(path))]
+	return managers[filepath.Base(disk.Resolve(path))]
 }
 
 // Version returns a binary's version: from the installation, since gemini takes seconds to print
@@ -120,7 +120,7 @@ func Version(path string, environ []string) string {
 }
 
 // InstalledVersion returns a binary's version without running it, "" if the installation has none.
-func InstalledVersion(path string) string { return (Program{Real: disk.Canonical(path)}).Version() }
+func InstalledVersion(path string) string { return (Program{Real: disk.Resolve(path)}).Version() }
 
 // OurShims returns the IDs of the installed shims of a name: those beside the running program
 // and those in the default directory.

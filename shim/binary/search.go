@@ -43,7 +43,7 @@ func newProgram(path, id string, ok bool) (Program, error) {
 	if t.Info, err = os.Stat(t.Path); err != nil {
 		return Program{}, ErrNotFound // removed since
 	}
-	t.Real = disk.Canonical(t.Path)
+	t.Real = disk.Resolve(t.Path)
 	return t, nil
 }
 

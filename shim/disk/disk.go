@@ -62,14 +62,6 @@ func IsAbsent(err error) bool {
 		errors.Is(err, syscall.EINVAL)
 }
 
-// Canonical returns a path with symbolic links resolved, or only cleaned if it does not exist.
-func Canonical(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return filepath.Clean(path)
-}
-
 // Matches returns the files that match a pattern, none if the pattern is malformed. If only the
 // directory part has wildcards, it does not list the directories: one can contain thousands of
 // sessions.

@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -159,21 +158,9 @@ const maxTail = 4 << 20
 // ForkPoint returns the last message of a session's file as the last recorded run left it, or the
 // reason why there is none. It ignores lines that other processes have appended since.
 func (f Files) ForkPoint(path string, stamp decide.Stamp) (message string, why reason.Code) {
-	size, err := stamp.FileSize()
-	if err != nil {
-		return "", reason.NoForkPoint // it is a row
-	}
-	if _, err := f.stamp(path, ""); err != nil {
-		return "", reason.SessionGone
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", reason.SessionGone
-	}
-	defer file.Close()
-	tail, err := tailOf(file, size)
-	if err != nil {
-		return "", reason.SessionMoved
+	tail, why := tailOf(path, stamp)
+	if why != "" {
+		return "", why
 	}
 	if message = f.Tool.ForkPoint(tail); message == "" {
 		return "", reason.NoForkPoint
@@ -181,30 +168,31 @@ func (f Files) ForkPoint(path string, stamp decide.Stamp) (message string, why r
 	return message, ""
 }
 
-// tailOf returns the end of a session's file as it was when it had that size. The file must have
-// had whole lines then.
-func tailOf(file *os.File, size int64) ([]byte, error) {
-	tail := make([]byte, min(size, maxTail))
-	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil {
-		return nil, err
-	}
-	if !bytes.HasSuffix(tail, []byte("\n")) {
-		return nil, io.ErrUnexpectedEOF
-	}
-	return tail, nil
-}
-
 // StoresTurn reports whether a session's file, as it was at a stamp, ends with a turn.
 func (f Files) StoresTurn(path string, stamp decide.Stamp, message, last string) bool {
+	tail, why := tailOf(path, stamp)
+	return why == "" && rewrite.StoresTurn(tail, message, last)
+}
+
+// tailOf returns the end of a session's file as it was at a stamp, or the reason why it cannot be
+// read. The file must have had whole lines then.
+func tailOf(path string, stamp decide.Stamp) ([]byte, reason.Code) {
 	size, err := stamp.FileSize()
 	if err != nil {
-		return false
+		return nil, reason.NoForkPoint // it is a row
+	}
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, reason.SessionGone
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return false
+		return nil, reason.SessionGone
 	}
 	defer file.Close()
-	tail, err := tailOf(file, size)
-	return err == nil && rewrite.StoresTurn(tail, message, last)
+	tail := make([]byte, min(size, maxTail))
+	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil ||
+		!bytes.HasSuffix(tail, []byte("\n")) {
+		return nil, reason.SessionMoved
+	}
+	return tail, ""
 }

@@ -2,7 +2,6 @@ package work
 
 import (
 	"context"
-	"encoding/json"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -29,7 +28,7 @@ type commandRun struct {
 const maxCommandRuns = 8
 
 // commandRuns returns the runs of a session with commands, the latest first.
-func (p *Project) commandRuns(latest Run, before string) (runs []leftFile) {
+func (p *Project) commandRuns(latest Run, before []leftFile) (runs []leftFile) {
 	if latest.Shell {
 		said := strings.TrimSpace(latest.Answer)
 		run := commandRun{Began: latest.Started.UnixNano(), Ended: fileTime()}
@@ -38,7 +37,7 @@ func (p *Project) commandRuns(latest Run, before string) (runs []leftFile) {
 		}
 		runs = append(runs, leftFile{Run: &run})
 	}
-	runs = append(runs, decodeRuns(before)...)
+	runs = append(runs, before...)
 	return runs[:min(len(runs), maxCommandRuns)]
 }
 
@@ -50,25 +49,19 @@ func fileTime() int64 {
 	return t.Nano()
 }
 
-// decodeRuns reads the runs with commands from a result of Left.
-func decodeRuns(text string) []leftFile {
-	var files []leftFile
-	if json.Unmarshal([]byte(text), &files) != nil {
-		return nil
-	}
-	return slices.DeleteFunc(files, func(f leftFile) bool { return f.Run == nil })
-}
-
 // Find adds the files that commands of a session's runs changed to the files that the runs left:
 // the modification time of each lies within a run. A reset or a stash gives a file another time.
 // Nothing is found for a run that another call ran beside, and a file that has the run's own output
 // does not count.
 func (p *Project) Find(left, id string) string {
-	runs := slices.DeleteFunc(decodeRuns(left), func(r leftFile) bool { return p.ranBeside(r.Run) })
+	files, all := decodeLeft(left)
+	runs := slices.DeleteFunc(slices.Clone(all), func(r leftFile) bool {
+		return p.ranBeside(r.Run)
+	})
 	if len(runs) == 0 {
 		return left
 	}
-	files, root, digest := decodeLeft(left), p.Root(), p.Digest
+	root, digest := p.Root(), p.Digest
 	for _, f := range p.projectFiles(root) {
 		if len(files) >= maxLeftFiles {
 			break
@@ -89,7 +82,7 @@ func (p *Project) Find(left, id string) string {
 		f.Digest = digest(content)
 		files = append(files, f)
 	}
-	return encodeLeft(append(files, decodeRuns(left)...))
+	return encodeLeft(append(files, all...))
 }
 
 func hasLine(text, line string, digest func(string) string) bool {

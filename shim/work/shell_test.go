@@ -94,7 +94,7 @@ func TestFindWorkInDoubt(t *testing.T) {
 	if found := look(left); !slices.Equal(found, []string{"named", "new"}) {
 		t.Errorf("%q", found)
 	}
-	if runs := decodeRuns(c.Left(c.run(), left)); len(runs) != 1 {
+	if _, runs := decodeLeft(c.Left(c.run(), left)); len(runs) != 1 {
 		t.Errorf("a later run without commands leaves %d runs with commands", len(runs))
 	}
 	defer func(d time.Duration) { Timeout = d }(Timeout)

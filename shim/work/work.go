@@ -119,12 +119,13 @@ func (p *Project) Left(run Run, before string) string {
 			take(path, state, nil)
 		}
 	}
-	for _, earlier := range decodeLeft(before) {
+	filesBefore, runsBefore := decodeLeft(before)
+	for _, earlier := range filesBefore {
 		if state, err := stateOf(filepath.Join(root, earlier.Path)); err == nil {
 			take(earlier.Path, state, &earlier)
 		}
 	}
-	return encodeLeft(append(files, p.commandRuns(run, before)...))
+	return encodeLeft(append(files, p.commandRuns(run, runsBefore)...))
 }
 
 // encodeLeft returns "" for no files.
@@ -136,14 +137,21 @@ func encodeLeft(files []leftFile) string {
 	return string(text)
 }
 
-// decodeLeft reads a result of Left, perhaps of another machine: no path leads out of the
-// project.
-func decodeLeft(text string) []leftFile {
-	var files []leftFile
-	if json.Unmarshal([]byte(text), &files) != nil {
-		return nil
+// decodeLeft reads a result of Left, perhaps of another machine: the files, and the runs with
+// commands. No path leads out of the project.
+func decodeLeft(text string) (files, runs []leftFile) {
+	var all []leftFile
+	if json.Unmarshal([]byte(text), &all) != nil {
+		return nil, nil
 	}
-	return slices.DeleteFunc(files, func(f leftFile) bool { return !isLeftPath(f.Path) })
+	for _, f := range all {
+		if f.Run != nil {
+			runs = append(runs, f)
+		} else if isLeftPath(f.Path) {
+			files = append(files, f)
+		}
+	}
+	return files, runs
 }
 
 // isLeftPath reports whether a path stays below the root, survives JSON and can be an argument of
@@ -157,7 +165,8 @@ func isLeftPath(path string) bool {
 // files that it left and the commit that was checked out then. If all files are as they were, it
 // runs no git.
 func (p *Project) Gone(left, head string) bool {
-	files, root := decodeLeft(left), p.Root()
+	root := p.Root()
+	files, _ := decodeLeft(left)
 	touched := func(f leftFile) bool {
 		state, _ := stateOf(filepath.Join(root, f.Path)) // an irregular file has no state
 		return state != f.leftState

@@ -186,7 +186,8 @@ func TestWorkGone(t *testing.T) {
 // decoded returns the paths of a list of files.
 func decoded(left string) []string {
 	var paths []string
-	for _, f := range decodeLeft(left) {
+	files, _ := decodeLeft(left)
+	for _, f := range files {
 		paths = append(paths, f.Path)
 	}
 	return paths
@@ -210,7 +211,7 @@ func TestFilesOfARun(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	toolbox.Write(t, filepath.Join(dir, "large"), strings.Repeat("x", maxLeftBytes+1))
-	if large := decodeLeft(c.Left(c.run("../large", "../a"), "")); len(large) != 2 ||
+	if large, _ := decodeLeft(c.Left(c.run("../large", "../a"), "")); len(large) != 2 ||
 		large[0].Digest == "" || large[1].Digest != "" {
 		t.Errorf("%+v", large)
 	}
@@ -232,13 +233,14 @@ func TestFilesOfEarlierRuns(t *testing.T) {
 		toolbox.Write(t, filepath.Join(dir, fmt.Sprint("f", i)), "one")
 	}
 	c, first := worked(t, dir, "f0", "f1", "f2", "f3")
-	before := decodeLeft(first)
+	before, _ := decodeLeft(first)
 	age(t, dir)
 	// f3 has its content, but not its time
 	gitrepo.Script(t, dir, "echo two >f1; rm f2; touch -d '2 hours ago' f3")
 	left := func(earlier string, given ...string) []leftFile {
 		t.Helper()
-		return decodeLeft(c.Left(c.run(given...), earlier))
+		files, _ := decodeLeft(c.Left(c.run(given...), earlier))
+		return files
 	}
 	again := left(first, "f1")
 	if paths := decoded(c.Left(c.run("f1"), first)); !slices.Equal(paths,
