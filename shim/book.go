@@ -76,7 +76,7 @@ func (b *book) own(fact string) string {
 // ledger.ErrHeld if the call must wait.
 func (b *book) begin(r *ledger.Call) (decide.Decision, *ledger.Ticket, error) {
 	if !b.decides() {
-		b.requireFresh(r)
+		b.goWithout(r)
 		return b.beginHere(r)
 	}
 	b.awaitFinished(r)
@@ -101,7 +101,6 @@ func (b *book) beginHere(r *ledger.Call) (decide.Decision, *ledger.Ticket, error
 		decision decide.Decision
 		ticket   *ledger.Ticket
 	}
-	r.Unshared = b.unshared
 	before := b.ledger.spent
 	got, err := inTime(b.ledger, func() (got begun, err error) {
 		got.decision, got.ticket, err = ledger.Begin(b.ledger.Ledger, r)
@@ -113,8 +112,10 @@ func (b *book) beginHere(r *ledger.Call) (decide.Decision, *ledger.Ticket, error
 	return got.decision, got.ticket, err
 }
 
-// requireFresh has the call begin anew if the store could have its session.
-func (b *book) requireFresh(r *ledger.Call) {
+// goWithout says why the store does not decide, and has the call begin anew if the store could have
+// its session.
+func (b *book) goWithout(r *ledger.Call) {
+	r.Unshared = b.unshared
 	if b.err != nil && !b.here {
 		r.Fresh = reason.StoreUnavailable
 	}
@@ -123,7 +124,7 @@ func (b *book) requireFresh(r *ledger.Call) {
 // preview returns the decision that begin would make, and the chains it would choose from.
 func (b *book) preview(r *ledger.Call) (decide.Decision, []decide.ChainFacts, error) {
 	if !b.decides() {
-		b.requireFresh(r)
+		b.goWithout(r)
 		return ledger.Preview(b.ledger, r)
 	}
 	d, chains, err := ledger.Preview(b.remote, r)

@@ -16,38 +16,16 @@ import (
 type Explanation struct {
 	// The decision. The proof is of the nearest session, and only there if nothing names the task.
 	decide.Decision
-	Tool     string
-	Real     string // path of the real binary, "" if there is none
-	Job      Job
-	Prompt   PromptFacts
+	Call     *ledger.Call // with an empty prompt if the call runs as it was written
+	Real     string       // path of the real binary, "" if there is none
 	Plan     rewrite.Plan
 	Nearest  *Nearest            // nil if there is no chain to compare the prompt with
+	Against  []prompt.Finding    // words of the prompt that speak against a resume
 	Line     rewrite.CommandLine // of a call that runs as it was written
 	Terminal bool                // the output goes to a terminal
 	Other    *Other
 	Fault    error
-	Sharing  Sharing
-}
-
-// Sharing says whether a store decides on the call.
-type Sharing struct {
-	As  *ledger.Identity // nil if none does
-	Not string           // why not, although there is one
-}
-
-// A Job is the name of a call's job.
-type Job struct {
-	Rule    string // the name of the rule that matches, "" for none
-	Task    string
-	Role    string
-	Attempt int // rewrite.NoAttempt if the rule captures none
-}
-
-// PromptFacts are facts about the caller's prompt.
-type PromptFacts struct {
-	Bytes   int
-	Text    int              // bytes that can identify a job
-	Against []prompt.Finding // words that speak against a resume
+	SharedAs *ledger.Identity // nil if no store decides on the call
 }
 
 // Other is the decision on the call if the output goes to a program instead of a terminal, or the
@@ -84,7 +62,6 @@ func Explain(env Env) Explanation {
 	if err != nil {
 		e = f.unchanged(err)
 	}
-	e.Tool = a.name
 	if real, err := a.search.Program(); err == nil {
 		e.Real = real.Path
 	} else if e.Reason == reason.Fault && e.Fault == nil {
@@ -118,7 +95,9 @@ func (f *found) unchanged(err error) Explanation {
 	return Explanation{
 		Decision: decide.Decision{Mode: rewrite.Passthrough, Reason: p.why}, Fault: p.failed,
 		Line: f.line,
-		Job:  Job{Attempt: rewrite.NoAttempt},
+		Call: &ledger.Call{Record: ledger.Record{Tool: f.name},
+			Request: decide.Request{Attempt: rewrite.NoAttempt},
+			Prompt:  prompt.New("", prompt.Key{})},
 		Plan: rewrite.Plan{Args: f.env.Args[1:], Whole: true},
 	}
 }
@@ -148,16 +127,11 @@ func (f *found) explain() (Explanation, error) {
 
 func (d *decided) explain(near *decide.ChainFacts) Explanation {
 	r := d.record
-	e := Explanation{
-		Decision: d.decision, Sharing: Sharing{d.book.identity(r), d.book.unshared},
-		Job:    Job{r.Rule, r.Task, r.Role, r.Attempt},
-		Prompt: PromptFacts{Bytes: len(r.Prompt.Text), Text: r.Prompt.Footprint().Bytes},
-	}
-	e.Plan = d.plan()
+	e := Explanation{Decision: d.decision, Call: r, SharedAs: d.book.identity(r), Plan: d.plan()}
 	e.Evidence = decide.Evidence{}
 	if near != nil {
 		if r.Task == "" || r.Strict {
-			e.Evidence, e.Prompt.Against = near.Evidence, near.Against
+			e.Evidence, e.Against = near.Evidence, near.Against
 		}
 		e.Nearest = &Nearest{Chain: near.Chain, Session: near.NativeID,
 			Relation: near.Continuity.Relation}

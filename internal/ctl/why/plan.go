@@ -44,11 +44,11 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 	f.text("meaning", r.Meaning)
 	f.text("detail", string(e.Detail))
 	f.text("changed", strings.Join(e.Changed, ", "))
-	f.text("rule", e.Job.Rule)
-	f.text("task", e.Job.Task)
-	f.text("role", view.RoleName(e.Job.Role))
-	if e.Job.Attempt != rewrite.NoAttempt {
-		f.text("attempt", fmt.Sprint(e.Job.Attempt))
+	f.text("rule", e.Call.Rule)
+	f.text("task", e.Call.Task)
+	f.text("role", view.RoleName(e.Call.Role))
+	if e.Call.Attempt != rewrite.NoAttempt {
+		f.text("attempt", fmt.Sprint(e.Call.Attempt))
 	}
 	f.text("unknown option", e.Line.Unknown)
 	f.text("unmanaged option", e.Line.Unmanaged)
@@ -59,23 +59,23 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 		f.text("chain", fmt.Sprintf("c%d", e.Chain))
 	}
 	f.text("session", e.NativeID)
-	f.text("shared as", sharedWords(e.Sharing.As))
-	f.text("not shared", e.Sharing.Not)
+	f.text("shared as", sharedWords(e.SharedAs))
+	f.text("not shared", e.Call.Unshared)
 	f.text("prices", r.Prices)
 	f.text("warning", r.Warning)
 	if n := e.Nearest; n != nil {
 		f.text("compared with", fmt.Sprintf("the session of chain c%d: %s", n.Chain, n.Relation))
 	}
 	f.text("shown by", strings.Join(e.Evidence.Sentences(), "; "))
-	f.text("against it", findings(e.Prompt.Against))
+	f.text("against it", findings(e.Against))
 	if !e.Mode.Continues() {
 		f.text("what to do", r.Advice)
 		f.text("setting", r.Setting)
 		f.text("command", r.Command)
 	}
 	f.add("runs", view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, strings.Clone)})
-	if e.Prompt.Bytes > 0 {
-		f.text("sends", view.SentWords(int64(e.Prompt.Bytes), int64(len(e.Plan.Prompt)),
+	if len(e.Call.Prompt.Text) > 0 {
+		f.text("sends", view.SentWords(int64(len(e.Call.Prompt.Text)), int64(len(e.Plan.Prompt)),
 			e.Plan.WholeReason))
 	}
 	f.Print(a.Stdout)
@@ -143,7 +143,7 @@ func findings(list []prompt.Finding) string {
 
 // commandLine shows the real call as a shell would take it; show makes a long prompt short.
 func commandLine(e shim.Explanation, show func(string) string) string {
-	words := []string{e.Tool}
+	words := []string{e.Call.Tool}
 	for _, arg := range e.Plan.Args {
 		words = append(words, view.ShellQuote(show(arg)))
 	}
@@ -202,8 +202,8 @@ type PlanReport struct {
 // planDecided returns the facts that advice on the call depends on.
 func planDecided(a *app.App, e shim.Explanation) Case {
 	since := func(m decide.Millis) time.Duration { return a.Now.Sub(m.Time()) }
-	d := Case{Reason: e.Reason, Rule: e.Job.Rule, Task: e.Job.Task, Chain: e.Chain,
-		Bytes: e.Prompt.Text, Continues: e.Mode.Continues(),
+	d := Case{Reason: e.Reason, Rule: e.Call.Rule, Task: e.Call.Task, Chain: e.Chain,
+		Bytes: e.Call.Prompt.Footprint().Bytes, Continues: e.Mode.Continues(),
 		Measures: Measures{HasSession: e.Created != 0, Idle: since(e.LastUsed),
 			Age: since(e.Created), Context: e.Context, Model: e.ContextModel}}
 	if e.Chain == 0 {
@@ -220,12 +220,12 @@ func planJSON(a *app.App, call []string, e shim.Explanation) PlanReport {
 	r := PlanReport{Schema: "shimctl.plan/1", Call: call, Mode: e.Mode, Reason: e.Reason,
 		Detail: e.Detail, Changed: e.Changed,
 		Unknown: e.Line.Unknown, Unmanaged: e.Line.Unmanaged, Binary: e.Real,
-		Rule: e.Job.Rule, Task: e.Job.Task,
-		Role: view.RoleName(e.Job.Role), Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
+		Rule: e.Call.Rule, Task: e.Call.Task,
+		Role: view.RoleName(e.Call.Role), Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WholeReason: e.Plan.WholeReason,
-		PromptBytes: e.Prompt.Bytes,
-		Shared:      e.Sharing.As, Unshared: e.Sharing.Not, Terminal: e.Terminal, Other: e.Other,
-		Compared: e.Nearest, For: e.Evidence.Sentences(), Against: e.Prompt.Against}
+		PromptBytes: len(e.Call.Prompt.Text),
+		Shared:      e.SharedAs, Unshared: e.Call.Unshared, Terminal: e.Terminal, Other: e.Other,
+		Compared: e.Nearest, For: e.Evidence.Sentences(), Against: e.Against}
 	r.AdviceReport = advise(a.Configured(), planDecided(a, e))
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
@@ -236,8 +236,8 @@ func planJSON(a *app.App, call []string, e shim.Explanation) PlanReport {
 	if e.NearlyFull {
 		r.Warning = NearlyFull(e.Context, e.ContextModel, a.Configured().ContextLimit)
 	}
-	if e.Job.Attempt != rewrite.NoAttempt {
-		r.Attempt = &e.Job.Attempt
+	if e.Call.Attempt != rewrite.NoAttempt {
+		r.Attempt = &e.Call.Attempt
 	}
 	if e.Plan.HasStdin {
 		r.Stdin = &e.Plan.Stdin
