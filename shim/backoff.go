@@ -92,8 +92,7 @@ func StoreError(err error, s config.Store) string {
 	}, text)
 }
 
-// writeStoreFailure replaces the note by another file, so that no reader sees a part of it and no
-// link is followed.
+// writeStoreFailure replaces the note.
 func (f *found) writeStoreFailure(failure StoreFailure) error {
 	path, err := config.StoreFailureFile(f.env.Own)
 	if err != nil {
@@ -106,16 +105,5 @@ func (f *found) writeStoreFailure(failure StoreFailure) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".store-failure-*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(append(text, '\n'))
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
+	return disk.Replace(path, ".store-failure-", append(text, '\n'))
 }

@@ -54,6 +54,23 @@ func Read(path string, max int64) (string, error) {
 	return ReadAt(fd, 0, st.Size)
 }
 
+// Replace writes a file that only the user can read. It renames another one, with a name that begins
+// with half, so that no reader sees a part of it and no link is followed.
+func Replace(path, half string, text []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), half)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
 // IsAbsent reports whether an error says that a file does not exist, or that the path is not
 // valid.
 func IsAbsent(err error) bool {

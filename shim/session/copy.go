@@ -1,7 +1,6 @@
 package session
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -50,16 +49,7 @@ func (f Files) Copy(plan rewrite.Plan, now time.Time) (string, error) {
 			_ = os.Remove(left)
 		}
 	}
-	half, err := os.CreateTemp(dir, halfCopy) // 0600
-	if err != nil {
-		return "", err
-	}
-	_, err = half.Write(copied)
-	if err = errors.Join(err, half.Close()); err == nil {
-		err = os.Rename(half.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(half.Name()) // only a read-only disk keeps it
+	if err := disk.Replace(path, halfCopy, copied); err != nil {
 		return "", err
 	}
 	return path, nil
