@@ -55,9 +55,9 @@ func (f *found) checkPipes() error {
 }
 
 // isPassed reports whether a descriptor is such a pipe.
-func (a *asked) isPassed(fd int) bool {
+func (f *found) isPassed(fd int) bool {
 	var file unix.Stat_t
-	if unix.Fstat(fd, &file) != nil || !isPipe(fd, &file) || !a.names(fd) {
+	if unix.Fstat(fd, &file) != nil || !isPipe(fd, &file) || !f.names(fd) {
 		return false
 	}
 	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
@@ -68,20 +68,20 @@ func (a *asked) isPassed(fd int) bool {
 		return unix.Fstat(int(stream.Fd()), &other) == nil && other.Ino == file.Ino &&
 			other.Dev == file.Dev
 	}
-	return !atEnd && !slices.ContainsFunc([]*os.File{a.env.Stdin, a.env.Stdout, a.env.Stderr},
+	return !atEnd && !slices.ContainsFunc([]*os.File{f.env.Stdin, f.env.Stdout, f.env.Stderr},
 		isStream)
 }
 
 // names reports whether the call tells the tool of a descriptor: an argument or a variable has the
 // path, a variable is the number, or the tool is a script that reads it.
-func (a *asked) names(fd int) bool {
+func (f *found) names(fd int) bool {
 	number := strconv.Itoa(fd)
 	hasPath := func(text string) bool { return strings.Contains(text, "/fd/"+number) }
-	return slices.ContainsFunc(a.env.Args, hasPath) ||
-		slices.ContainsFunc(a.env.Environ, func(variable string) bool {
+	return slices.ContainsFunc(f.env.Args, hasPath) ||
+		slices.ContainsFunc(f.env.Environ, func(variable string) bool {
 			name, value, _ := strings.Cut(variable, "=")
 			return value == number && name != "SHLVL" || hasPath(value)
-		}) || a.search.ReadsDescriptor(number)
+		}) || f.real.ReadsDescriptor(number)
 }
 
 // isPipe reports whether a descriptor is a pipe's reading end or a local socket's, or a file

@@ -14,12 +14,11 @@ import (
 // An input is the caller's stdin, with the part that was read: for a run, and for the real binary.
 type input struct {
 	supervise.Source
-	from *os.File
 	talk *supervise.Conversation // nil unless stdin is a conversation
 }
 
 func newInput(stdin *os.File) *input {
-	return &input{Source: &supervise.Staged{From: stdin}, from: stdin}
+	return &input{Source: &supervise.Staged{From: stdin}}
 }
 
 // waits reports whether stdin is a conversation where the caller waits for an answer before the
@@ -59,20 +58,15 @@ func (f *found) readPrompt() (line rewrite.CommandLine, text string, err error) 
 	return line, text, nil
 }
 
-// readOpening reads a conversation up to the first message, which is the prompt.
+// readOpening reads a conversation up to the first message, which is the prompt, unless that was
+// read.
 func (f *found) readOpening() (line rewrite.CommandLine, text string, err error) {
-	if err := f.input.open(); err != nil {
-		return f.line, "", err
+	if in := f.input; in.talk == nil {
+		in.talk = supervise.NewConversation(f.env.Stdin)
+		in.Source = in.talk
+		if err := in.talk.Open(); err != nil {
+			return f.line, "", err
+		}
 	}
 	return f.line.Opened(f.input.talk.Opening())
-}
-
-// open reads a conversation up to the first message, unless that was read.
-func (in *input) open() error {
-	if in.talk != nil {
-		return nil
-	}
-	in.talk = supervise.NewConversation(in.from)
-	in.Source = in.talk
-	return in.talk.Open()
 }

@@ -108,9 +108,6 @@ func (s *Search) IsWrapper() bool {
 	return s.found.IsWrapper(s.Name, variables.Path(s.Environ), s.skip)
 }
 
-// ReadsDescriptor reports whether the real binary is a script that reads a descriptor.
-func (s *Search) ReadsDescriptor(number string) bool { return s.found.ReadsDescriptor(number) }
-
 // Guarded returns an environment for the real binary, with the guard against shims that find each
 // other for ever.
 func (s *Search) Guarded(environ []string) []string {

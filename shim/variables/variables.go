@@ -47,13 +47,10 @@ func Unset(environ []string, names ...string) []string {
 
 // Set returns a copy of an environment with a variable set.
 func Set(environ []string, name, value string) []string {
-	out := make([]string, 0, len(environ)+1)
-	for _, entry := range environ {
-		if !strings.HasPrefix(entry, name+"=") {
-			out = append(out, entry)
-		}
-	}
-	return append(out, name+"="+value)
+	others := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		return strings.HasPrefix(entry, name+"=")
+	})
+	return append(others, name+"="+value)
 }
 
 // Own returns the value of a variable for finding reprise's own files. A caller can give a tool
