@@ -68,8 +68,8 @@ func (f *found) storeDown(s config.Store, now time.Time) bool {
 }
 
 func (f *found) noteStoreDown(s config.Store, now time.Time, why error) {
-	if err := f.writeStoreFailure(StoreFailure{Store: s.Shown(),
-		When: now.Round(0), Why: StoreError(why, s)}); err != nil {
+	failure := StoreFailure{Store: s.Shown(), When: now.Round(0), Why: StoreError(why, s)}
+	if err := failure.write(f.env.Own); err != nil {
 		f.log.fault("note the store's failure", err)
 	}
 }
@@ -92,13 +92,13 @@ func StoreError(err error, s config.Store) string {
 	}, text)
 }
 
-// writeStoreFailure replaces the note.
-func (f *found) writeStoreFailure(failure StoreFailure) error {
-	path, err := config.StoreFailureFile(f.env.Own)
+// write replaces the note.
+func (f StoreFailure) write(getenv func(string) string) error {
+	path, err := config.StoreFailureFile(getenv)
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(failure)
+	text, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}

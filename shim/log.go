@@ -35,9 +35,9 @@ type log struct {
 	logger zerolog.Logger
 }
 
-// line starts a line. The first one opens the file.
+// line starts a line, nil for none. The first one opens the file.
 func (l *log) line(level zerolog.Level) *zerolog.Event {
-	if l.path == "" {
+	if l.path == "" || level == zerolog.DebugLevel && !l.debug {
 		return nil
 	}
 	l.once.Do(l.open)
@@ -122,44 +122,35 @@ func (l *log) fault(what string, err error) {
 }
 
 func (l *log) setAside(path string) {
-	l.line(zerolog.WarnLevel).Str("aside",
-		path).Msg("began a new ledger: the old one is of an older version")
+	l.line(zerolog.WarnLevel).Str("aside", path).
+		Msg("began a new ledger: the old one is of an older version")
 }
 
 func (l *log) passthrough(why reason.Code) {
-	if l.debug {
-		l.line(zerolog.DebugLevel).Str("mode",
-			string(rewrite.Passthrough)).Str("reason", string(why)).Send()
-	}
+	l.line(zerolog.DebugLevel).Str("mode", string(rewrite.Passthrough)).
+		Str("reason", string(why)).Send()
 }
 
 func (l *log) notShared(why string) {
-	if l.debug {
-		l.line(zerolog.DebugLevel).Str("unshared", why).Send()
-	}
+	l.line(zerolog.DebugLevel).Str("unshared", why).Send()
 }
 
 func (l *log) refused(d decide.Decision, why reason.Code) {
-	l.line(zerolog.WarnLevel).Int64("chain", d.Chain).Str("session", d.NativeID).Str("refused",
-		string(why)).
+	l.line(zerolog.WarnLevel).Int64("chain", d.Chain).Str("session", d.NativeID).
+		Str("refused", string(why)).
 		Msg("the tool did not take the resume, the call runs fresh")
 }
 
 func (l *log) decided(d decide.Decision, r *ledger.Call) {
-	if l.debug {
-		l.line(zerolog.DebugLevel).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
-			Str("detail", string(d.Detail)).Strs("changed", d.Changed).Int64("chain",
-			d.Chain).Str("cwd", r.Cwd).Str("home", r.Home).
-			Str("rule", r.Rule).Str("task", r.Task).Str("role", r.Role).Int("attempt",
-			r.Attempt).Str("format", string(r.Format)).
-			Str("model", r.Fingerprints.Model).Str("settings",
-			string(r.Fingerprints.Settings)).Str("auth",
-			string(r.Fingerprints.Auth)).Str("runtime", r.Fingerprints.Runtime).
-			Float64("price_resumed", d.Prices.Resumed).Float64("price_fresh",
-			d.Prices.Fresh).Bool("price_nano_usd", d.Prices.Money).
-			Int("prompt_bytes", len(r.Prompt.Text)).Int("blocks",
-			len(r.Prompt.Footprint().Blocks)).Msg("decided")
-	}
+	l.line(zerolog.DebugLevel).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
+		Str("detail", string(d.Detail)).Strs("changed", d.Changed).Int64("chain", d.Chain).
+		Str("cwd", r.Cwd).Str("home", r.Home).Str("rule", r.Rule).Str("task", r.Task).
+		Str("role", r.Role).Int("attempt", r.Attempt).Str("format", string(r.Format)).
+		Str("model", r.Fingerprints.Model).Str("settings", string(r.Fingerprints.Settings)).
+		Str("auth", string(r.Fingerprints.Auth)).Str("runtime", r.Fingerprints.Runtime).
+		Float64("price_resumed", d.Prices.Resumed).Float64("price_fresh", d.Prices.Fresh).
+		Bool("price_nano_usd", d.Prices.Money).Int("prompt_bytes", len(r.Prompt.Text)).
+		Int("blocks", len(r.Prompt.Footprint().Blocks)).Msg("decided")
 }
 
 func (l *log) done(d decide.Decision, rule string, o *ledger.Outcome) {
@@ -223,20 +214,16 @@ func mentions(line []byte, c ledger.ChainName) bool {
 	if len(line) < 2 {
 		return false
 	}
-	if slices.ContainsFunc(c.NativeIDs, func(id string) bool {
-		return strings.Contains(string(line), id)
-	}) {
-		return true
-	}
 	var entry struct {
 		Chain           int64
 		Task, Role, Cwd string
 	}
-	if json.Unmarshal(line, &entry) != nil {
-		return false
-	}
+	_ = json.Unmarshal(line, &entry) // a line that is cut short names no chain
 	return entry.Chain == c.ID ||
-		c.Task != "" && entry.Task == c.Task && entry.Role == c.Role && entry.Cwd == c.Cwd
+		c.Task != "" && entry.Task == c.Task && entry.Role == c.Role && entry.Cwd == c.Cwd ||
+		slices.ContainsFunc(c.NativeIDs, func(id string) bool {
+			return strings.Contains(string(line), id)
+		})
 }
 
 // printVerbose prints one line about the call on stderr if REPRISE_VERBOSE is 1.
