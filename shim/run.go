@@ -309,21 +309,15 @@ func (r *ran) sweepOrphans() (after func()) {
 	case id == "" && observed && r.tool.ValidID(r.line.SessionID):
 		id = r.line.SessionID
 	}
-	nothing := func() {}
-	switch {
-	case id == "" && observed:
-		// If the caller has asked for the latest session, only the run shows the ID.
-		return func() {
-			if sweep := r.sessions().Sweeper(r.Stream.Seen().ID); sweep != nil {
-				sweep()
-			}
+	if r.Sweep = r.sessions().Sweeper(id); r.Sweep != nil {
+		r.Sweep()
+	}
+	return func() {
+		if id == "" && observed { // the caller has asked for the latest session
+			r.Sweep = r.sessions().Sweeper(r.Stream.Seen().ID)
 		}
-	case id == "":
-		return nothing
+		if r.Sweep != nil {
+			r.Sweep()
+		}
 	}
-	if r.Sweep = r.sessions().Sweeper(id); r.Sweep == nil {
-		return nothing
-	}
-	r.Sweep()
-	return r.Sweep
 }

@@ -18,13 +18,8 @@ import (
 func EachFile(ctx context.Context, root string, environ []string,
 	use func(string, fs.FileInfo)) error {
 	repo, err := Find(root)
-	if errors.Is(err, fs.ErrNotExist) {
-		return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-			return useEntry(ctx, root, path, entry, err, use)
-		})
-	}
 	if err != nil {
-		return err
+		return walk(ctx, root, use)
 	}
 	paths, err := repo.files(ctx, environ)
 	if err != nil {
@@ -44,22 +39,23 @@ func EachFile(ctx context.Context, root string, environ []string,
 	return nil
 }
 
-// useEntry calls use with a file of a walk that is not hidden.
-func useEntry(ctx context.Context, root, path string, entry fs.DirEntry, err error,
-	use func(string, fs.FileInfo)) error {
-	hidden := path != root && strings.HasPrefix(entry.Name(), ".")
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case hidden && entry.IsDir():
-		return fs.SkipDir
-	case err != nil || hidden || entry.IsDir():
+// walk calls use with each file below a directory that is not hidden.
+func walk(ctx context.Context, root string, use func(string, fs.FileInfo)) error {
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		hidden := path != root && strings.HasPrefix(entry.Name(), ".")
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case hidden && entry.IsDir():
+			return fs.SkipDir
+		case err != nil || hidden || entry.IsDir():
+			return nil
+		}
+		if info, err := entry.Info(); err == nil {
+			use(strings.TrimPrefix(path, root+"/"), info)
+		}
 		return nil
-	}
-	if info, err := entry.Info(); err == nil {
-		use(strings.TrimPrefix(path, root+"/"), info)
-	}
-	return nil
+	})
 }
 
 // files returns the paths of the files that git does not ignore, each with a NUL behind it.

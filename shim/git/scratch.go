@@ -65,10 +65,8 @@ const scratchConfig = `[core]
 // It is in the directory of the ledger. The sandboxes of agents let them write into the directory
 // for temporary files: a process in one could change the scratch's configuration there.
 func (r Repository) newScratch(environ []string) (*scratch, error) {
-	dir,
-		err := config.StateDir(func(name string) string {
-		return variables.Own(environ, accountHome(), name)
-	})
+	own := func(name string) string { return variables.Own(environ, accountHome(), name) }
+	dir, err := config.StateDir(own)
 	if err != nil {
 		return nil, err
 	}
