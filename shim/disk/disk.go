@@ -54,8 +54,8 @@ func Read(path string, max int64) (string, error) {
 	return ReadAt(fd, 0, st.Size)
 }
 
-// Replace writes a file that only the user can read. It renames another one, with a name that begins
-// with half, so that no reader sees a part of it and no link is followed.
+// Replace writes a file that only the user can read. It renames another one, with a name that
+// begins with half, so that no reader sees a part of it and no link is followed.
 func Replace(path, half string, text []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), half)
 	if err != nil {
