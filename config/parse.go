@@ -16,17 +16,12 @@ func Parse(file, text, home string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c, ruled := Default(), false
-	var outside []toml.Key
-	for _, key := range d.md.Keys() {
-		if key[0] == ruleKey {
-			ruled = true
-		} else {
-			outside = append(outside, key)
-		}
-	}
+	c := Default()
+	outside := slices.DeleteFunc(slices.Clone(d.md.Keys()), func(key toml.Key) bool {
+		return key[0] == ruleKey
+	})
 	mistakes := applyAll(d, outside, settings(&c, home))
-	if ruled { // their policy holds where they say nothing else
+	if d.value(toml.Key{ruleKey}) != nil { // their policy holds where they say nothing else
 		var inRules Mistakes
 		c.Rules, inRules = d.rules(c.Policy, home)
 		mistakes = append(mistakes, inRules...)

@@ -18,15 +18,9 @@ func (c Config) presets() []Rule {
 const allPresets = "all"
 
 func presetName(name string) error {
-	all := []string{allPresets}
-	if name == allPresets {
+	all := append([]string{allPresets}, Config{}.RuleNames()...)
+	if slices.Contains(all, name) {
 		return nil
-	}
-	for _, r := range builtIn(Policy{}) {
-		if r.Name == name {
-			return nil
-		}
-		all = append(all, r.Name)
 	}
 	return &mistake{"there is no preset " + strconv.Quote(name),
 		nearest(name, all, "they are "+strings.Join(all, ", "))}
