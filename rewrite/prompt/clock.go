@@ -6,34 +6,29 @@ import (
 	"sync"
 )
 
-// A wordSet is a set of words. It is built on first use, since anything built at start delays every
-// call.
-type wordSet struct {
-	words string
-	once  sync.Once
-	set   map[string]bool
-}
-
-func (s *wordSet) has(word string) bool {
-	s.once.Do(func() {
-		s.set = map[string]bool{}
-		for _, w := range strings.Fields(s.words) {
-			s.set[w] = true
+// anyOf returns a function that reports whether a word is one of some words. The set is built on
+// first use, since anything built at start delays every call.
+func anyOf(words string) func(word string) bool {
+	set := sync.OnceValue(func() map[string]bool {
+		set := map[string]bool{}
+		for word := range strings.FieldsSeq(words) {
+			set[word] = true
 		}
+		return set
 	})
-	return s.set[word]
+	return func(word string) bool { return set()[word] }
 }
 
 // clockWords are the words that can be beside a time in a line that only tells the time. A time
 // beside any other word can be the subject of the prompt ("the incident of 08:15") and stays.
-var clockWords = wordSet{words: `and as at current currently date datetime generated gmt is it
-	last local now of on refreshed rendered the time timestamp today updated utc`}
+var clockWords = anyOf(`and as at current currently date datetime generated gmt is it
+	last local now of on refreshed rendered the time timestamp today updated utc`)
 
 // nowWords are the clockWords that mark the time of writing. Without one, the time can be a
 // parameter ("Date: ...", "Timestamp: ...").
-var nowWords = wordSet{words: "current currently generated now refreshed rendered"}
+var nowWords = anyOf("current currently generated now refreshed rendered")
 
-var calendarWords = wordSet{words: calendarNames}
+var calendarWords = anyOf(calendarNames)
 
 const calendarNames = `mon tue wed thu fri sat sun monday tuesday wednesday thursday friday
 	saturday sunday jan feb mar apr may jun jul aug sep sept oct nov dec january february march
@@ -52,9 +47,9 @@ func stripClock(line string) string {
 	var stamp timeStamp
 	for word := range words(line) {
 		switch {
-		case clockWords.has(word):
+		case clockWords(word):
 			kept = append(kept, word)
-			stamp.now = stamp.now || nowWords.has(word)
+			stamp.now = stamp.now || nowWords(word)
 		case len(kept) == 0 || !stamp.add(word):
 			return line
 		}
@@ -76,7 +71,7 @@ type timeStamp struct {
 // add reads a word, and reports whether it is a part of a time.
 func (t *timeStamp) add(word string) bool {
 	switch {
-	case calendarWords.has(word):
+	case calendarWords(word):
 		t.name = true
 	case isClock(word):
 		t.clock = true

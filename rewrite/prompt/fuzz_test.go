@@ -50,11 +50,11 @@ func FuzzWithoutClock(f *testing.F) {
 			return r < 'a' || r > 'z'
 		})
 		for _, w := range letters {
-			if !clockWords.has(w) && !calendarWords.has(w) && w != "t" && w != "z" {
+			if !clockWords(w) && !calendarWords(w) && w != "t" && w != "z" {
 				t.Fatalf("%q is taken for a clock in spite of %q", line, w)
 			}
 		}
-		if !slices.ContainsFunc(letters, nowWords.has) || !strings.Contains(line, ":") {
+		if !slices.ContainsFunc(letters, nowWords) || !strings.Contains(line, ":") {
 			t.Fatalf("%q is taken for a clock", line)
 		}
 	})

@@ -267,14 +267,14 @@ const (
 )
 
 // neutralWords introduce a line without opening a turn.
-var neutralWords = wordSet{words: `changed changes modified updated added removed commits diffstat
+var neutralWords = anyOf(`changed changes modified updated added removed commits diffstat
 	note notes file files line lines path step steps error errors warning warnings info hint
 	expected actual got want status reason cause fix fixes todo fixme date time case cases url
 	link commit branch version number severity priority location suggestion suggestions example
 	examples important reminder also because item point points test tests log command run exit
 	code usage where why how what when result stdout stderr trace traceback caused at in on please
 	but and so for then hence today build lint type name title id datei zeile fehler hinweis
-	beispiel grund schritt bitte fichier ligne erreur étape archivo línea motivo paso`}
+	beispiel grund schritt bitte fichier ligne erreur étape archivo línea motivo paso`)
 
 // isAccount reports whether a text can be the name of an account or a tag.
 func isAccount(name string) bool {
@@ -419,7 +419,7 @@ func isName(text string) bool {
 		}
 	}
 	last := strings.ToLower(fields[len(fields)-1])
-	if shownWords.has(last) {
+	if shownWords(last) {
 		return true
 	}
 	for _, end := range []string{"error", "exception", "warning", "failure"} {
@@ -434,14 +434,14 @@ func isName(text string) bool {
 }
 
 // shownWords end a label over such output.
-var shownWords = wordSet{words: "answer attempt output response reply draft result completion " +
-	"solution summary submission patch diff"}
+var shownWords = anyOf("answer attempt output response reply draft result completion " +
+	"solution summary submission patch diff")
 
 // labelKind returns the speaker that a label introduces: an everyday line, or otherwise.
 func labelKind(label string, otherwise speaker) speaker {
 	words := strings.Fields(normalLabel(label))
 	named := slices.ContainsFunc(words, func(word string) bool {
-		return !neutralWords.has(word) && !countWords.has(word)
+		return !neutralWords(word) && !countWords(word)
 	})
 	if len(words) == 0 || named || otherwise == heading {
 		return otherwise

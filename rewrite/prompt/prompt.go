@@ -350,9 +350,9 @@ func stripRound(line string) string {
 // countWords are the words for rounds in callers' prompts; turnWords are the words among them that
 // rarely mean anything else.
 var (
-	countWords = wordSet{words: `round iteration turn cycle pass attempt runde durchgang versuch
-		iteración ronda tour itération giro iterazione rodada ronde runda раунд итерация`}
-	turnWords = wordSet{words: "round iteration turn runde ronda"}
+	countWords = anyOf(`round iteration turn cycle pass attempt runde durchgang versuch
+		iteración ronda tour itération giro iterazione rodada ronde runda раунд итерация`)
+	turnWords = anyOf("round iteration turn runde ronda")
 )
 
 // longestCount is the length of the longest line that is searched for a count.
@@ -380,8 +380,8 @@ func stripCount(line string) string {
 		switch word := strings.ToLower(line[i : i+n]); {
 		case digits(word):
 			numbers = append(numbers, number{i, i + n, turn})
-		case countWords.has(word):
-			counts, turn = true, turnWords.has(word)
+		case countWords(word):
+			counts, turn = true, turnWords(word)
 		case word != "of":
 			alone, turn = false, false
 		}

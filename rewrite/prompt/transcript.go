@@ -243,13 +243,13 @@ func (h *history) asksForResult() bool {
 	for _, l := range slices.Backward(h.lines[min(at.from, at.to):at.to]) {
 		if l.speaker != noTurn {
 			name, _, _ := strings.Cut(l.label, " ")
-			return actionWords.has(name)
+			return actionWords(name)
 		}
 	}
 	return false
 }
 
-var actionWords = wordSet{words: "action act tool function call command input"}
+var actionWords = anyOf("action act tool function call command input")
 
 // asksByName and answersByName report whether names are those over a question and over the answer
 // to it.

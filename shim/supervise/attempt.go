@@ -203,10 +203,8 @@ func (a *Attempt) follow() {
 // readFile runs in the watcher's goroutine and sends new data of a followed file to the
 // event loop.
 func (a *Attempt) readFile(path string, data []byte) {
-	select {
-	case a.files <- followed{path, bytes.Clone(data)}:
-	case <-a.stop:
-	}
+	data = bytes.Clone(data)
+	a.post(func() { a.takeFile(path, data) })
 }
 
 // finish is called when the tool has ended and its streams have been read. It drops the
@@ -233,7 +231,7 @@ func (a *Attempt) finish() {
 	a.writeBehind()
 	a.show()
 	a.state = stateDelivering
-	a.deliver(func() { a.steps <- a.delivered })
+	a.deliver(func() { a.post(func() { a.state = stateDelivered }) })
 }
 
 func (a *Attempt) endStream() (last []byte) {

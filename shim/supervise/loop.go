@@ -22,24 +22,15 @@ const deadBeats = 20
 
 var beat = time.Second // shorter in this package's tests
 
-// Capacities of the event loop's channels. mostPieces has room for all buffers and the ends of
-// two streams. mostGone has room for two reports on each of the caller's streams: one by its
-// writer, one by whenHungUp. mostSteps has room for both.
-const (
-	mostPieces = 2 * (buffersPerStream + 1)
-	mostGone   = 4
-	mostSteps  = 2
-)
+// mostPieces is the capacity of the channel of pieces: all buffers and the ends of two streams.
+const mostPieces = 2 * (buffersPerStream + 1)
 
 // events are the channels of the event loop.
 type events struct {
-	pieces  chan piece    // from the readers; sending never blocks
-	files   chan followed // from the watcher
-	gone    chan loss     // one of the caller's streams takes no more
+	pieces  chan piece // from the readers; sending never blocks
 	started time.Time
 	stop    chan struct{} // closed when the loop has ended; readers, writers and watcher then end
-
-	steps   chan func()   // next steps, from the watcher and then the writers at their end
+	steps   chan func()   // by post
 	stdin   <-chan []byte // from the relay: data that came after the decision
 	reading int           // readers that have not ended
 	timers
@@ -54,17 +45,16 @@ type timers struct {
 }
 
 func newEvents() events {
-	return events{
-		pieces: make(chan piece, mostPieces), files: make(chan followed),
-		gone: make(chan loss, mostGone), stop: make(chan struct{}),
-		steps: make(chan func(), mostSteps),
-	}
+	return events{pieces: make(chan piece, mostPieces), stop: make(chan struct{}),
+		steps: make(chan func())}
 }
 
-// A followed is new data of a followed file.
-type followed struct {
-	path string
-	data []byte
+// post has the event loop do a step for another goroutine, unless the loop has ended.
+func (e *events) post(step func()) {
+	select {
+	case e.steps <- step:
+	case <-e.stop:
+	}
 }
 
 // supervise runs the event loop. It dismisses the witness when the tool has ended; the caller
@@ -91,10 +81,6 @@ func (a *Attempt) handleEvent() {
 	select {
 	case p := <-a.pieces:
 		a.takePiece(p)
-	case f := <-a.files:
-		a.takeFile(f)
-	case l := <-a.gone:
-		a.lose(l)
 	case data := <-a.stdin:
 		a.takeLate(data)
 	case <-a.Signals.arrived:
@@ -122,13 +108,14 @@ func (a *Attempt) handleEvent() {
 
 // begin starts the readers and writers, the relay, and the clocks that run from the start.
 func (a *Attempt) begin() {
-	a.startWriters(a.stop, a.gone)
+	lost := func(s *sink, err error) { a.post(func() { a.lose(s, err) }) }
+	a.startWriters(a.stop, lost)
 	for _, t := range a.taps {
 		a.reading++
 		go t.read(a.pieces, a.stop)
 		if t.to == a.stderr || !a.Stream.HoldsOutput() {
 			to := t.to
-			whenHungUp(to.fd, a.stop, func() { a.gone <- loss{to, syscall.EPIPE} })
+			whenHungUp(to.fd, a.stop, func() { lost(to, syscall.EPIPE) })
 		}
 	}
 	if a.Plan.Trial {
@@ -187,8 +174,8 @@ func (a *Attempt) closeStreams() {
 	}
 }
 
-func (a *Attempt) takeFile(f followed) {
-	a.Unbroken(func() { a.Stream.File(f.path, f.data) })
+func (a *Attempt) takeFile(path string, data []byte) {
+	a.Unbroken(func() { a.Stream.File(path, data) })
 	a.updateGate()
 	if a.named() && a.state == stateShowing { // nothing of it is urgent any more
 		a.watcher.Relax()
@@ -198,12 +185,11 @@ func (a *Attempt) takeFile(f followed) {
 // lose closes the tool's stream when the caller's takes no more, so that the tool's next write
 // fails as it would without the shim. Two cases are read on: a format that is shown only at the
 // end, since the tool itself would not have written yet, and a tool that has ended, for the ledger.
-func (a *Attempt) lose(l loss) {
-	s := l.of
+func (a *Attempt) lose(s *sink, err error) {
 	s.gone = true
-	if !closedByReader(l.err) && s.failed == nil {
-		s.failed = l.err
-		a.Fault("write output", l.err)
+	if !closedByReader(err) && s.failed == nil {
+		s.failed = err
+		a.Fault("write output", err)
 	}
 	if a.ended != nil || s == a.stdout && a.Stream.HoldsOutput() {
 		return
@@ -316,17 +302,9 @@ func (a *Attempt) unfollow() {
 	default:
 		go func() {
 			a.watcher.Stop()
-			a.steps <- a.finish
+			a.post(a.finish)
 		}()
 	}
-}
-
-// delivered is called when the writers have written everything.
-func (a *Attempt) delivered() {
-	for len(a.gone) > 0 {
-		a.lose(<-a.gone)
-	}
-	a.state = stateDelivered
 }
 
 // checkCaller looks whether the caller has taken anything since the last beat, and ends delivery

@@ -104,4 +104,11 @@ func cannotBeOpenedAgain(fd int) bool {
 	return false
 }
 
-func memfd() (int, error) { return unix.MemfdCreate("reprise", unix.MFD_CLOEXEC) }
+// unnamedFile makes a file in memory.
+func unnamedFile() (*os.File, error) {
+	fd, err := unix.MemfdCreate("reprise", unix.MFD_CLOEXEC)
+	if err != nil {
+		return unlinkedFile()
+	}
+	return os.NewFile(uintptr(fd), "stdin"), nil
+}

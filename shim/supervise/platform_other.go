@@ -3,7 +3,6 @@
 package supervise
 
 import (
-	"errors"
 	"os"
 	"syscall"
 
@@ -60,4 +59,4 @@ func widen(*os.File) {}
 // whenHungUp does nothing: a failing write reports that the caller has closed its end.
 func whenHungUp(int, <-chan struct{}, func()) {}
 
-func memfd() (int, error) { return -1, errors.ErrUnsupported }
+func unnamedFile() (*os.File, error) { return unlinkedFile() }

@@ -274,15 +274,8 @@ func inFile(text string) (*os.File, error) {
 	return f, err
 }
 
-// unnamedFile makes a file that has no name, so that no other process can open it.
-func unnamedFile() (*os.File, error) {
-	if fd, err := memfd(); err == nil {
-		return os.NewFile(uintptr(fd), "stdin"), nil
-	}
-	return unlinkedFile()
-}
-
-// unlinkedFile makes a file on the disk that has no name any more.
+// unlinkedFile makes a file on the disk that has no name any more, so that no other process can
+// open it.
 func unlinkedFile() (*os.File, error) {
 	f, err := os.CreateTemp("", "reprise-*")
 	if err != nil {

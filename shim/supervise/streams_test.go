@@ -114,7 +114,7 @@ func TestHeldInOneFile(t *testing.T) {
 		a.show()
 		want.WriteString("later\n")
 		close(w.queue)
-		w.run(make(chan struct{}), make(chan loss, 1))
+		w.run(make(chan struct{}), nil)
 		if got := contents(t, out); got != want.String() {
 			t.Errorf("large %v: %d bytes, want %d: %.200q", large, len(got), want.Len(), got)
 		}
@@ -485,13 +485,13 @@ func TestWhatEndsWhenTheCallerHasGone(t *testing.T) {
 			if ended {
 				a.ended = &Status{}
 			}
-			a.lose(loss{a.stdout, syscall.EPIPE})
+			a.lose(a.stdout, syscall.EPIPE)
 			if got, want := a.taps[0].over, !ended && !holds; got != want || a.taps[1].over ||
 				!a.stdout.gone || a.stderr.gone || a.stdout.failed != nil {
 				t.Errorf("ended %v, holds %v: stdout is closed: %v, want %v; stderr: %v", ended,
 					holds, got, want, a.taps[1].over)
 			}
-			a.lose(loss{a.stderr, syscall.ECONNRESET})
+			a.lose(a.stderr, syscall.ECONNRESET)
 			if got := a.taps[1].over; got != !ended {
 				t.Errorf("ended %v, holds %v: stderr is closed: %v", ended, holds, got)
 			}
@@ -516,7 +516,7 @@ func TestWhyAStreamIsLost(t *testing.T) {
 				logged++
 			}}, ended: &Status{}, outputs: outputs{stdout: &sink{}}}}
 		for _, err := range tt.errs {
-			a.lose(loss{a.stdout, err})
+			a.lose(a.stdout, err)
 		}
 		if a.stdout.failed != tt.failed || logged != tt.logged || !a.stdout.gone {
 			t.Errorf("%v: %v, %d logged", tt.errs, a.stdout.failed, logged)

@@ -25,12 +25,6 @@ type sink struct {
 	failed error // why a write failed although the caller has not closed its end
 }
 
-// A loss says that a stream of the caller takes no more, and why.
-type loss struct {
-	of  *sink
-	err error
-}
-
 // closedByReader reports whether a write failed because the other end is closed.
 func closedByReader(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
@@ -286,9 +280,8 @@ func (w *writer) add(c chunk) {
 	w.queue <- c
 }
 
-// run writes until the queue or stop is closed. It sends each sink that can no longer be written
-// to on gone, once.
-func (w *writer) run(stop <-chan struct{}, gone chan<- loss) {
+// run writes until the queue or stop is closed. It calls lost once for each sink that takes no more.
+func (w *writer) run(stop <-chan struct{}, lost func(*sink, error)) {
 	var failed []*sink
 	for c := range w.queue {
 		select {
@@ -299,7 +292,7 @@ func (w *writer) run(stop <-chan struct{}, gone chan<- loss) {
 		if !slices.Contains(failed, c.to) {
 			if err := c.write(); err != nil {
 				failed = append(failed, c.to)
-				gone <- loss{c.to, err}
+				lost(c.to, err)
 			}
 		}
 		w.waiting.Add(-1)
@@ -338,9 +331,9 @@ func sameFile(a, b *os.File) bool {
 	return os.SameFile(infoA, infoB) // false if either Stat failed
 }
 
-func (o *outputs) startWriters(stop <-chan struct{}, gone chan<- loss) {
+func (o *outputs) startWriters(stop <-chan struct{}, lost func(*sink, error)) {
 	for _, w := range o.writers {
-		o.writing.Go(func() { w.run(stop, gone) })
+		o.writing.Go(func() { w.run(stop, lost) })
 	}
 }
 

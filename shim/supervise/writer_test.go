@@ -16,10 +16,10 @@ import (
 
 // written has a writer write all that a sink was given, and reports whether that failed.
 func written(w *writer) (failed bool) {
-	gone := make(chan loss, 1)
+	gone := 0
 	close(w.queue)
-	w.run(nil, gone)
-	return len(gone) > 0
+	w.run(nil, func(*sink, error) { gone++ })
+	return gone > 0
 }
 
 func TestSink(t *testing.T) {
@@ -70,11 +70,11 @@ func TestBuffersGoBack(t *testing.T) {
 	if b.release(); len(free) != 0 {
 		t.Error("it has gone back too early")
 	}
-	gone := make(chan loss, 2)
+	gone := 0
 	close(w.queue)
-	w.run(nil, gone)
-	if len(free) != 1 || len(gone) != 2 || b.rendered != nil {
-		t.Errorf("%d have gone back, %d sinks are gone, %d bytes are kept", len(free), len(gone),
+	w.run(nil, func(*sink, error) { gone++ })
+	if len(free) != 1 || gone != 2 || b.rendered != nil {
+		t.Errorf("%d have gone back, %d sinks are gone, %d bytes are kept", len(free), gone,
 			len(b.rendered))
 	}
 }
@@ -247,7 +247,7 @@ func TestWriter(t *testing.T) {
 		if err := held.write(taken, []byte("held ")); err != nil {
 			t.Fatal(err)
 		}
-		free, stop, gone := make(chan *buffer, 8), make(chan struct{}), make(chan loss, 8)
+		free, stop, gone := make(chan *buffer, 8), make(chan struct{}), 0
 		for i, c := range []chunk{{to: taken, write: held.copyOut},
 			{to: lost, write: lost.writing([]byte("x"))},
 			{to: taken, write: taken.writing([]byte("one "))},
@@ -265,15 +265,16 @@ func TestWriter(t *testing.T) {
 			close(stop)
 			want, reports, back = "", 0, 0
 		}
-		w.run(stop, gone)
+		w.run(stop, func(s *sink, err error) {
+			if gone++; s != lost || err != syscall.EPIPE {
+				t.Error("the wrong one is reported")
+			}
+		})
 		got, err := os.ReadFile(out.Name())
 		if err != nil || !bytes.Equal(bytes.Trim(got, "\x00"), []byte(want)) ||
-			len(gone) != reports || len(free) != back {
+			gone != reports || len(free) != back {
 			t.Errorf("stopped %v: %q is written, %d reports, %d buffers are back, %v", stopped, got,
-				len(gone), len(free), err)
-		}
-		if reports > 0 && <-gone != (loss{lost, syscall.EPIPE}) {
-			t.Error("the wrong one is reported")
+				gone, len(free), err)
 		}
 	}
 }
