@@ -196,13 +196,9 @@ func (p *Prompt) standsAlone(before, added string, inside bool) bool {
 	if newBlock && below != "" && isRule(strings.TrimSpace(line)) {
 		return p.standsAlone(before, "\n\n"+strings.TrimLeft(below, "\r\n"), inside)
 	}
-	if headingLevel(line) > 0 {
-		return balanced(before)
-	}
-	if !newBlock || goesOn(line) || inside && !p.isLabelled(line, below) {
-		return false
-	}
-	return balanced(before)
+	stands := headingLevel(line) > 0 ||
+		newBlock && !goesOn(line) && (!inside || p.isLabelled(line, below))
+	return stands && balanced(before)
 }
 
 // goesOn reports whether a line can go on with a list, a quotation, a table or a sentence.

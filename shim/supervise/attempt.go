@@ -57,7 +57,10 @@ type Attempt struct {
 }
 
 // New returns a run that is to be started.
-func New(o Options) *Attempt { return &Attempt{gate: gate{Options: o}} }
+func New(o Options) *Attempt {
+	return &Attempt{gate: gate{Options: o}, events: events{pieces: make(chan piece, mostPieces),
+		steps: make(chan func()), stop: make(chan struct{})}}
+}
 
 // Close ends the process that watches for signals to the whole group. It is called once the run's
 // end is recorded.
@@ -76,7 +79,6 @@ func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File,
 	if err != nil {
 		return Status{}, err
 	}
-	a.events = newEvents()
 	a.connect(files[1], files[2])
 	a.follow()
 	a.process, err = start(path, args, environ, child, a.Plan.ReexecsSelf)

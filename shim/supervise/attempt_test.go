@@ -438,7 +438,7 @@ func TestSignalsThatEndARun(t *testing.T) {
 // A signal that comes as the tool ends is not passed on, but a refused run is not run
 // again after it.
 func TestASignalAsTheToolEnds(t *testing.T) {
-	a := &Attempt{gate: gate{Options: Options{Signals: childrensInbox(t)}}, events: newEvents()}
+	a := New(Options{Signals: childrensInbox(t)})
 	a.reading = 1
 	var err error
 	if a.process, err = start("/bin/sh", []string{"sh", "-c", "exit 5"}, nil,

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -44,11 +45,6 @@ type timers struct {
 	sweeping <-chan time.Time // the next sweep, nil after the last one
 }
 
-func newEvents() events {
-	return events{pieces: make(chan piece, mostPieces), stop: make(chan struct{}),
-		steps: make(chan func())}
-}
-
 // post has the event loop do a step for another goroutine, unless the loop has ended.
 func (e *events) post(step func()) {
 	select {
@@ -84,7 +80,7 @@ func (a *Attempt) handleEvent() {
 	case data := <-a.stdin:
 		a.takeLate(data)
 	case <-a.Signals.arrived:
-		a.takeSignal()
+		a.handleSignal(a.Signals.next())
 	case <-a.Signals.children:
 		a.checkTool()
 	case line, open := <-a.frames():
@@ -187,7 +183,8 @@ func (a *Attempt) takeFile(path string, data []byte) {
 // end, since the tool itself would not have written yet, and a tool that has ended, for the ledger.
 func (a *Attempt) lose(s *sink, err error) {
 	s.gone = true
-	if !closedByReader(err) && s.failed == nil {
+	closedByReader := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
+	if !closedByReader && s.failed == nil {
 		s.failed = err
 		a.Fault("write output", err)
 	}
@@ -201,18 +198,12 @@ func (a *Attempt) lose(s *sink, err error) {
 	}
 }
 
-// takeSignal handles the oldest signal that is waiting.
-func (a *Attempt) takeSignal() {
-	if sig := a.Signals.next(); sig != nil {
-		a.handleSignal(sig)
-	}
-}
-
 // handleSignal forwards a signal to the tool. After the tool's end the signal is for the shim
 // itself: a terminating one ends delivery, SIGTSTP stops the shim.
 func (a *Attempt) handleSignal(sig os.Signal) {
 	resized := (sig == syscall.SIGWINCH || sig == syscall.SIGCONT) && a.resize()
 	switch {
+	case sig == nil: // checkTool has taken it
 	case a.ended == nil && resized && sig == syscall.SIGWINCH:
 		a.process.signal(sig) // also where it has got one: it might have looked at the size before
 	case a.ended == nil:

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,11 +22,6 @@ type sink struct {
 	// the caller has closed its end, or a write has failed; nothing more is written
 	gone   bool
 	failed error // why a write failed although the caller has not closed its end
-}
-
-// closedByReader reports whether a write failed because the other end is closed.
-func closedByReader(err error) bool {
-	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
 func newSink(f *os.File, w *writer, hold bool) *sink {
