@@ -78,7 +78,7 @@ func (t *timeStamp) add(word string) bool {
 		t.date = t.date || strings.Contains(word, "t")
 	case isDate(word):
 		t.date = true
-	case isNumber(word, 1, 4):
+	case len(word) <= 4 && digits(word):
 		t.number = true
 	default:
 		return false
@@ -117,8 +117,4 @@ func matcher(pattern string) func(word string) bool {
 
 func digits(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }) < 0
-}
-
-func isNumber(word string, least, most int) bool {
-	return len(word) >= least && len(word) <= most && digits(word)
 }

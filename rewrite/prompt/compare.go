@@ -359,17 +359,11 @@ func (b *block) firstLines(n int) string {
 	if b.message != nil || n == 0 {
 		return ""
 	}
-	rest, more := b.text, true
-	for range n {
-		if !more {
-			return ""
-		}
-		_, rest, more = strings.Cut(rest, "\n")
+	lines := strings.SplitN(b.text, "\n", n+1)
+	if len(lines) < n {
+		return ""
 	}
-	if more {
-		return b.text[:len(b.text)-len(rest)-1]
-	}
-	return b.text
+	return strings.Join(lines[:n], "\n")
 }
 
 // grew returns the lines that a block has beside all lines of an earlier one, in one place.

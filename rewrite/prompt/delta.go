@@ -113,11 +113,10 @@ func (p *Prompt) newTurn(c Continuity) (string, reason.Code) {
 	if p.blocks[turn.block].message != nil {
 		return "", reason.NoCleanCut // a decoded history
 	}
-	at := p.place(turn)
-	if p.again(0, at) {
+	if p.again(0, turn.place) {
 		return "", reason.SentAgain
 	}
-	return p.Text[at:], ""
+	return p.Text[turn.place:], ""
 }
 
 // again reports whether a block between two places of the prompt is sent again in every delta.

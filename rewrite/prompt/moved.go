@@ -75,22 +75,12 @@ func (p *Prompt) turnText(name, next *promptLine) string {
 		_, text, _ := strings.Cut(m.text, "\n")
 		return text
 	}
-	from, to := p.place(name)+len(name.full), p.place(next)
+	from, to := name.place+len(name.full), next.place
 	lines := strings.Split(strings.TrimSpace(name.text+p.Text[from:to]), "\n")
 	for len(lines) > 1 && closesTurn(strings.TrimSpace(lines[len(lines)-1])) {
 		lines = lines[:len(lines)-1]
 	}
 	return strings.Join(lines, "\n")
-}
-
-func (p *Prompt) place(l *promptLine) int {
-	b := &p.blocks[l.block]
-	at, rest := b.at, b.text
-	for range l.index {
-		line, more, _ := strings.Cut(rest, "\n")
-		at, rest = at+len(line)+1, more
-	}
-	return at
 }
 
 // prefixes returns the possible beginnings, before its text, of a message at a line. With parted,

@@ -11,6 +11,7 @@ type promptLine struct {
 	at      int // the index in the prompt
 	block   int // the block
 	index   int // the index within the block
+	place   int // where it begins in the text, unless it is a line of a message
 	speaker speaker
 	label   string       // the name over a turn that the line opens, in lower case without digits
 	full    string       // the line as written
@@ -34,9 +35,11 @@ func (p *Prompt) readLines() {
 			text = b.message.text
 		}
 		quoted := allQuoted(text)
-		index := -1
+		index, next := -1, b.at
 		for full := range strings.SplitSeq(text, "\n") {
 			index++
+			place := next
+			next += len(full) + 1
 			if quoted {
 				full = strings.TrimPrefix(strings.TrimPrefix(full, ">"), " ")
 			}
@@ -44,8 +47,8 @@ func (p *Prompt) readLines() {
 			if line == "" {
 				continue
 			}
-			l := promptLine{at: len(p.lines), block: i, index: index, full: full, line: line,
-				text: line}
+			l := promptLine{at: len(p.lines), block: i, index: index, place: place, full: full,
+				line: line, text: line}
 			switch {
 			case b.message == nil:
 				l.speaker, l.label, l.text = readLabel(line)
