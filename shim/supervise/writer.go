@@ -274,7 +274,8 @@ func (w *writer) add(c chunk) {
 	w.queue <- c
 }
 
-// run writes until the queue or stop is closed. It calls lost once for each sink that takes no more.
+// run writes until the queue or stop is closed. It calls lost once for each sink that takes no
+// more.
 func (w *writer) run(stop <-chan struct{}, lost func(*sink, error)) {
 	var failed []*sink
 	for c := range w.queue {
