@@ -105,23 +105,16 @@ func (j Setup) Play(ctx context.Context, root string) (p Play, err error) {
 		return p, fmt.Errorf("start stand-in: %w", err)
 	}
 	defer model.Close()
-	project, prompts := filepath.Join(root, "project"), filepath.Join(root, "prompts")
-	if err := os.MkdirAll(prompts, 0o755); err != nil {
-		return p, fmt.Errorf("make directory: %w", err)
-	}
-	if err := WriteProject(project); err != nil {
-		return p, err
-	}
-	if err := writePrompts(prompts); err != nil {
-		return p, err
-	}
 	env, err := standin.Clients[j.Tool].Setup(filepath.Join(root, "home"), model.URL())
 	if err != nil {
 		return p, err
 	}
 	getenv := shim.Env{Environ: env}.Get
-	if err := configure(getenv); err != nil {
-		return p, err
+	project, prompts := filepath.Join(root, "project"), filepath.Join(root, "prompts")
+	if err := cmp.Or(os.MkdirAll(filepath.Join(project, ".git"), 0o755), // for codex
+		WriteProject(project), os.MkdirAll(prompts, 0o755), writePrompts(prompts),
+		configure(getenv)); err != nil {
+		return p, fmt.Errorf("prepare the job: %w", err)
 	}
 	path := j.Real + string(filepath.ListSeparator) + os.Getenv("PATH")
 	if j.Shims != "" {
@@ -129,10 +122,6 @@ func (j Setup) Play(ctx context.Context, root string) (p Play, err error) {
 	}
 	env = append(env, "PATH="+path, "TMPDIR="+root, "PROMPTS="+prompts,
 		"TOOL="+strings.Join(Command(j.Tool), " "), "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
-	// codex works in repositories only.
-	if err := os.Mkdir(filepath.Join(project, ".git"), 0o755); err != nil {
-		return p, fmt.Errorf("make directory: %w", err)
-	}
 	stderr, err := runLoop(ctx, project, env)
 	if err != nil {
 		return p, fmt.Errorf("play the loop with %s: %w\n%s", j.Tool, err, words(stderr, prompts))
@@ -150,11 +139,8 @@ func configure(getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
-		os.WriteFile(path, []byte("dearer = \"resume\"\n"), 0o600)); err != nil {
-		return fmt.Errorf("configure the shims: %w", err)
-	}
-	return nil
+	return cmp.Or(os.MkdirAll(filepath.Dir(path), 0o700),
+		os.WriteFile(path, []byte("dearer = \"resume\"\n"), 0o600))
 }
 
 // grace is how long the processes of a loop have to end.
@@ -267,9 +253,9 @@ func WriteProject(dir string) error {
 				"does where the two do not fit.\n", i+1, j+1)
 		}
 		path := filepath.Join(dir, file)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+		if err := cmp.Or(os.MkdirAll(filepath.Dir(path), 0o755),
 			os.WriteFile(path, []byte(text.String()), 0o644)); err != nil {
-			return fmt.Errorf("write project: %w", err)
+			return err
 		}
 	}
 	return nil
@@ -307,7 +293,7 @@ func writePrompts(dir string) error {
 			role + "-contract": Contracts[role]} {
 			if err := os.WriteFile(filepath.Join(dir, name+".md"), []byte(text),
 				0o644); err != nil {
-				return fmt.Errorf("write prompts: %w", err)
+				return err
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -12,8 +11,6 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/history"
 )
-
-func noChain(name string) error { return WithHint(UnknownChain(name), "shimctl show lists them") }
 
 // number returns the number that a name is, 0 for none.
 func number(name string) int64 {
@@ -62,7 +59,7 @@ func FindChains(l *ledger.Ledger, name string) ([]ledger.ChainName, error) {
 	case err != nil:
 		return nil, err
 	case len(chains) == 0, number(name) > 0 && len(name) < leastDigits && chains[0].Task != name:
-		return nil, noChainOrTooShort(l, name)
+		return nil, noChain(l, name)
 	case len(chains) > 1 && chains[0].Task != name:
 		return nil, several(name, chains, "give the name of one, or more of its session's ID")
 	}
@@ -89,22 +86,23 @@ func ChainWords(chains []ledger.ChainName) string {
 	}), " and of ")
 }
 
-// noChainOrTooShort says how much of an ID would do, if name is the start of one.
-func noChainOrTooShort(l *ledger.Ledger, name string) error {
-	if n := number(name); n > 0 {
-		return WithHint(UnknownChain(name),
-			fmt.Sprintf("a number names a call; shimctl show lists the chains, as c%d", n))
-	}
-	if digits, ok := strings.CutPrefix(name, "c"); ok && digits != "" && number(digits) > 0 {
+// noChain returns the error for a name that no chain has.
+func noChain(l *ledger.Ledger, name string) error {
+	hint := "shimctl show lists them"
+	digits, _ := strings.CutPrefix(name, "c")
+	switch n := number(digits); {
+	case n > 0 && digits == name:
+		hint = fmt.Sprintf("a number names a call; shimctl show lists the chains, as c%d", n)
+	case n > 0:
 		last, _, err := l.LastNumbers()
-		return cmp.Or(err, WithHint(UnknownChain(name),
-			removed(number(digits) <= last, "shimctl show")))
+		if err != nil {
+			return err
+		}
+		hint = removed(n <= last, "shimctl show")
+	case name != "" && len(name) < ledger.MinPrefix:
+		hint += fmt.Sprintf("; of a session's ID give %d characters at least", ledger.MinPrefix)
 	}
-	if name == "" || len(name) >= ledger.MinPrefix {
-		return noChain(name)
-	}
-	return WithHint(UnknownChain(name), fmt.Sprintf(
-		"shimctl show lists them; of a session's ID give %d characters at least", ledger.MinPrefix))
+	return WithHint(UnknownChain(name), hint)
 }
 
 // ChainRow finds a chain, as findChain does.
@@ -116,7 +114,7 @@ func (a *App) ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) 
 	chains, err := history.Chains(l, history.Query{Filter: history.Filter{Chain: found.ID},
 		Lasting: a.Lasting()})
 	if err == nil && len(chains) == 0 {
-		err = noChain(name) // all the calls were pruned
+		err = noChain(l, name) // all the calls were pruned
 	}
 	if err != nil {
 		return history.ChainRow{}, err

@@ -204,7 +204,7 @@ func (d *checkup) calls() {
 	}
 	notes, _ := Versions(l) // the check of the ledger names the error
 	for _, n := range notes {
-		d.Note(n.Tool+" output", n.Says, n.Fix)
+		d.Note(n.Tool+" output", n.Says, "use a version that was tried, or update reprise")
 	}
 	for _, model := range slices.Sorted(maps.Keys(found)) {
 		d.Note("claude cache", why.RestatedWords(model),
@@ -232,7 +232,7 @@ func Untested(tool, version, path string, now time.Time) string {
 }
 
 // A versionNote is about an installed version of a tool that the shim can do less with.
-type versionNote struct{ Tool, Says, Fix string }
+type versionNote struct{ Tool, Says string }
 
 // Versions returns the limits of the installed versions, as calls have shown them.
 func Versions(l *ledger.Ledger) (notes []versionNote, err error) {
@@ -246,7 +246,7 @@ func Versions(l *ledger.Ledger) (notes []versionNote, err error) {
 			does = "fails with the options that the shim adds: its calls run as they were written"
 		}
 		notes = append(notes, versionNote{r.Tool, strings.TrimSpace(r.Tool+" "+r.Version) + " " +
-			does, "use a version that was tried, or update reprise"})
+			does})
 	}
 	return notes, err
 }

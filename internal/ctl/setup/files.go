@@ -55,21 +55,16 @@ func StartFiles(a *app.App) (files []string) {
 func chosenFiles(a *app.App) []string {
 	dirs, _ := startFiles(a)
 	fish := filepath.Join(dirs[2], "config.fish")
-	var file string
-	switch filepath.Base(a.Getenv("SHELL")) {
-	case "fish":
+	shell := filepath.Base(a.Getenv("SHELL"))
+	if shell == "fish" {
 		return []string{fish}
-	case "bash":
-		file = filepath.Join(dirs[0], ".bashrc")
-	case "zsh":
-		file = filepath.Join(dirs[1], ".zshrc")
-	default:
-		file = filepath.Join(dirs[0], ".profile")
 	}
+	files := []string{cmp.Or(map[string]string{"bash": filepath.Join(dirs[0], ".bashrc"),
+		"zsh": filepath.Join(dirs[1], ".zshrc")}[shell], filepath.Join(dirs[0], ".profile"))}
 	if _, err := os.Lstat(fish); err == nil {
-		return []string{file, fish}
+		files = append(files, fish)
 	}
-	return []string{file}
+	return files
 }
 
 // planChange returns the change that puts the line at the end of a file, or takes it out.
