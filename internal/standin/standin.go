@@ -42,7 +42,6 @@ type Server struct {
 	options Options
 	url     string
 	http    *http.Server
-	done    chan error
 
 	mu       sync.Mutex
 	requests []Request
@@ -55,16 +54,12 @@ func Start(options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		options: options,
-		url:     "http://" + listener.Addr().String(),
-		done:    make(chan error, 1),
-	}
+	s := &Server{options: options, url: "http://" + listener.Addr().String()}
 	if options.Measure == nil {
 		s.options.Measure = (&cache{seen: map[digest]bool{}}).measure
 	}
 	s.http = &http.Server{Handler: s}
-	go func() { s.done <- s.http.Serve(listener) }()
+	go func() { _ = s.http.Serve(listener) }() // until it is closed
 	return s, nil
 }
 
@@ -89,10 +84,6 @@ func (s *Server) URL() string { return s.url }
 // Close stops the stand-in, ends hanging requests, and returns the first failure to write the log.
 func (s *Server) Close() error {
 	err := s.http.Close()
-	if served := <-s.done; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
-	s.done <- http.ErrServerClosed // a second Close receives the same result
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return errors.Join(err, s.logErr)

@@ -241,17 +241,11 @@ func (s Screen) Paragraphs(text string) string {
 	if s.Width == 0 {
 		return text
 	}
-	paragraphs := []string{""}
-	for _, line := range strings.Split(text, "\n") {
-		if last := &paragraphs[len(paragraphs)-1]; *last != "" && line != "" && line[0] != ' ' {
-			*last += " " + line
-		} else {
-			paragraphs = append(paragraphs, line)
-		}
-	}
-	return strings.Join(Mapped(paragraphs[1:], func(p string) string { return s.Indented(p, 0) }),
-		"\n")
+	paragraphs := strings.Split(lineBreak.ReplaceAllString(text, "$1 $2"), "\n")
+	return strings.Join(Mapped(paragraphs, func(p string) string { return s.Indented(p, 0) }), "\n")
 }
+
+var lineBreak = regexp.MustCompile(`(\S)\n(\S)`)
 
 // Indented breaks text at spaces, so that it fits the screen behind an indent, which all lines but
 // the first get.
