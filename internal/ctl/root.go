@@ -94,12 +94,10 @@ func printFlags(s view.Screen, title string, flags *pflag.FlagSet) {
 // flagError names the known flag that is most like a mistyped one.
 func flagError(c *cobra.Command, err error) error {
 	hint := c.CommandPath() + " --help lists the flags"
-	var lacking *pflag.ValueRequiredError
-	if errors.As(err, &lacking) {
+	if lacking, is := errors.AsType[*pflag.ValueRequiredError](err); is {
 		return app.Usage(fmt.Sprintf("--%s lacks its value", lacking.GetFlag().Name), hint)
 	}
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) {
+	if invalid, is := errors.AsType[*pflag.InvalidValueError](err); is {
 		f := invalid.GetFlag()
 		switch f.Value.Type() {
 		case "int":
@@ -111,8 +109,8 @@ func flagError(c *cobra.Command, err error) error {
 		}
 		return app.Usage(fmt.Sprintf("--%s cannot be %q", f.Name, invalid.GetValue()), hint)
 	}
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
+	unknown, is := errors.AsType[*pflag.NotExistError](err)
+	if !is {
 		return app.Usage(err.Error(), hint)
 	}
 	name := unknown.GetSpecifiedName()

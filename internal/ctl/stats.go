@@ -20,22 +20,24 @@ import (
 
 func statsCommand(a *app.App) *cobra.Command {
 	var asJSON, summary, all bool
-	var from statsSource
+	var s stats
+	var flags app.FilterFlags
 	c := &cobra.Command{
 		Use: "stats", Short: "sum up the calls, and the saving",
 		Long: `Prints the saving, and sums up the managed calls in a table. With --all: tokens by kind, the estimate, the
 provider's cache, and both groups of chains if rollout keeps a share fresh.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return runStats(a, from, asJSON, summary, all)
+			return runStats(a, s, flags, asJSON, summary, all)
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "print all of it")
 	c.Flags().BoolVar(&summary, "summary", false,
 		"print a sentence and a table in Markdown, for a CI job's page")
-	c.Flags().StringVar(&from.by, "by", string(history.ByTool), "one row for each `KEY`: "+byWords)
-	app.LimitFlag(c, &from.limit, "show at most `N`, 0 for all; of days and weeks all")
-	from.flags = app.FilterFlag(a, c)
+	c.Flags().StringVar((*string)(&s.By), "by", string(history.ByTool),
+		"one row for each `KEY`: "+byWords)
+	app.LimitFlag(c, &s.limit, "show at most `N`, 0 for all; of days and weeks all")
+	flags = app.FilterFlag(a, c)
 	app.JSONFlag(c, &asJSON, "shimctl.stats/1")
 	app.CompleteFlag(c, "by", byNames)
 	return c
@@ -47,27 +49,18 @@ var (
 	byWords = strings.Join(byNames[:len(byNames)-1], ", ") + " or " + byNames[len(byNames)-1]
 )
 
-// A statsSource says which calls are summed up, and how.
-type statsSource struct {
-	by    string
-	limit int // of the rows, 0 for none
-	flags app.FilterFlags
-}
-
-func runStats(a *app.App, from statsSource, asJSON, summary, all bool) error {
-	by := history.By(from.by)
+func runStats(a *app.App, s stats, flags app.FilterFlags, asJSON, summary, all bool) error {
 	switch {
 	case asJSON && summary:
 		return app.Usage("--summary is no JSON", "--json has the same figures under saved")
-	case !slices.Contains(history.Bys, by):
-		return app.Usage(fmt.Sprintf("calls cannot be grouped by %q", by), "by "+byWords)
+	case !slices.Contains(history.Bys, s.By):
+		return app.Usage(fmt.Sprintf("calls cannot be grouped by %q", s.By), "by "+byWords)
 	}
-	s := stats{By: by, limit: from.limit}
-	if by == history.ByDay || by == history.ByWeek {
+	if s.By == history.ByDay || s.By == history.ByWeek {
 		s.limit = 0
 	}
 	err := a.WithLedger(func(l *ledger.Ledger, r view.Reporter) (err error) {
-		if s.Filter, err = app.Filter(a, l, from.flags); err != nil {
+		if s.Filter, err = app.Filter(a, l, flags); err != nil {
 			return err
 		}
 		return s.sum(l, r)

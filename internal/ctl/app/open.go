@@ -165,8 +165,7 @@ func OpenStore(a *App, l *ledger.Ledger, project func(config.Store) string) (s c
 // StoreFailure returns an error of a store without the secrets, with a hint.
 func StoreFailure(what string, err error, s config.Store) error {
 	hint := "reprise-store check says more"
-	var known ledger.RemoteError
-	if errors.As(err, &known) && known.Hint() != "" {
+	if known, is := errors.AsType[ledger.RemoteError](err); is && known.Hint() != "" {
 		hint = known.Hint()
 	}
 	return WithHint(fmt.Errorf("%s: %s", what, shim.StoreError(err, s)), hint)

@@ -229,8 +229,7 @@ func (d *checkup) configuration() {
 		d.Problem(name, d.TildeIn(err.Error()), "set HOME, or REPRISE_CONFIG to an absolute path")
 	case d.mistakes != nil:
 		all := []error{d.mistakes}
-		var mistakes config.Mistakes
-		if errors.As(d.mistakes, &mistakes) {
+		if mistakes, is := errors.AsType[config.Mistakes](d.mistakes); is {
 			all = mistakes.Unwrap()
 		}
 		for _, mistake := range all {

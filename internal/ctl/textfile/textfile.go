@@ -77,30 +77,30 @@ func lines(text string) (list []string) {
 // owner, a link stays one. It writes into anything but a regular file, such as /dev/stdout. No
 // error names the file.
 func Replace(path string, mode fs.FileMode, text []byte) error {
-	var named *fs.PathError
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		if err := os.WriteFile(path, text, 0); !errors.As(err, &named) {
-			return err
-		}
-		return named.Err
+		return withoutPath(os.WriteFile(path, text, 0))
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
 	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
 		renameio.WithStaticPermissions(mode), renameio.WithExistingPermissions())
-	if errors.As(err, &named) {
-		return named.Err // without the temporary name
-	}
 	if err != nil {
-		return err
+		return withoutPath(err) // which is temporary
 	}
 	_, err = f.Write(text)
 	if err := errors.Join(keepOwner(f.File, info), err); err != nil {
 		return errors.Join(err, f.Cleanup())
 	}
 	return f.CloseAtomicallyReplace()
+}
+
+func withoutPath(err error) error {
+	if named, is := errors.AsType[*fs.PathError](err); is {
+		return named.Err
+	}
+	return err
 }
 
 // keepOwner gives the file the owner and the group of the file that it replaces, if any.
