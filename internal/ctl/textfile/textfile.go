@@ -25,7 +25,7 @@ type Edit struct {
 	File     string
 	Existed  bool
 	Old, New string
-	Remove   bool // New is empty, and the file was made by us
+	Remove   bool // the file was made by us, and nothing else is in it
 }
 
 // Config reads the user's configuration as an edit that changes nothing yet.
@@ -52,7 +52,7 @@ func Open(file string) (e Edit, err error) {
 }
 
 // Changes reports whether there is anything to write.
-func (e Edit) Changes() bool { return e.Old != e.New || e.Remove }
+func (e Edit) Changes() bool { return e.Old != e.New }
 
 // Lines returns the lines of the one place that the edit changes: the old ones and the new ones.
 func (e Edit) Lines() (gone, come []string) {
@@ -140,12 +140,7 @@ func (e Edit) Write() error {
 		return errors.New("it was changed meanwhile")
 	}
 	if e.Remove {
-		if err := os.Remove(e.File); err != nil ||
-			filepath.Base(filepath.Dir(e.File)) != "reprise" {
-			return err
-		}
-		_ = os.Remove(filepath.Dir(e.File)) // ours too, but there can be more in it
-		return nil
+		return os.Remove(e.File)
 	}
 	mode := fs.FileMode(0o644)
 	if !e.Existed && filepath.Ext(e.File) == ".toml" {

@@ -194,8 +194,6 @@ func (w *Report) lines() []string {
 	}
 	lines := []string{w.decision, strings.Join(append([]string{because}, w.main...), " ")}
 	switch advice := w.Advice; {
-	case w.Command != "" && advice == "":
-		lines = append(lines, "To change it: "+w.Command)
 	case w.Command != "":
 		lines = append(lines, advice+": "+w.Command)
 	case w.Setting != "":
