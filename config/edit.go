@@ -105,7 +105,7 @@ func typed(file, home, key string, words []string) (string, error) {
 	}
 	forms := []string{listed(words)}
 	if len(words) == 1 && !strings.ContainsAny(words[0], "\r\n") {
-		forms = []string{words[0], quoted(words[0]), listed(words)}
+		forms = []string{words[0], Quoted(words[0]), listed(words)}
 	}
 	var first Mistakes
 	for _, form := range forms {

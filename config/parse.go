@@ -79,7 +79,7 @@ func syntaxHint(text string, number int) string {
 	line, _, _ := strings.Cut(lines[number-1], "#")
 	if key, value, found := strings.Cut(line, "="); found &&
 		!strings.ContainsAny(value, "\"'[]{}=") {
-		mend := strings.TrimSpace(key) + " = " + quoted(strings.TrimSpace(value))
+		mend := strings.TrimSpace(key) + " = " + Quoted(strings.TrimSpace(value))
 		if _, err := toml.Decode(mend, &map[string]any{}); err == nil &&
 			strings.TrimSpace(value) != "" {
 			return "text needs quotes: " + mend

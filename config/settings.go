@@ -152,7 +152,7 @@ func oneOf[E ~string](field *E, allowed ...E) value {
 		}
 		*field = E(text)
 		return err
-	}, func() string { return quoted(*field) }}
+	}, func() string { return Quoted(*field) }}
 }
 
 // either takes one of two words. The field is true for the second.
@@ -164,7 +164,7 @@ func either(field *bool, no, yes string) value {
 		err := v.set(value)
 		*field = word == yes
 		return err
-	}, func() string { return quoted(words[*field]) }}
+	}, func() string { return Quoted(words[*field]) }}
 }
 
 func alternatives[T ~string](allowed []T) string {

@@ -33,8 +33,8 @@ func (c Config) Values() []Value {
 	return list
 }
 
-// quoted returns a TOML string.
-func quoted[T ~string](text T) string {
+// Quoted returns a TOML string.
+func Quoted[T ~string](text T) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range string(text) {
@@ -52,12 +52,12 @@ func quoted[T ~string](text T) string {
 	return b.String()
 }
 
-// quotedIfSet is quoted, but "" for an empty text.
+// quotedIfSet is Quoted, but "" for an empty text.
 func quotedIfSet(text string) string {
 	if text == "" {
 		return ""
 	}
-	return quoted(text)
+	return Quoted(text)
 }
 
 func listed(names []string) string {
@@ -66,7 +66,7 @@ func listed(names []string) string {
 	}
 	var all []string
 	for _, name := range names {
-		all = append(all, quoted(name))
+		all = append(all, Quoted(name))
 	}
 	return "[" + strings.Join(all, ", ") + "]"
 }

@@ -1,7 +1,6 @@
 package rule
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -19,8 +18,6 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
-
-	"github.com/BurntSushi/toml"
 )
 
 // proposedPeriod is how long before a call the rule looks for calls like it.
@@ -341,7 +338,5 @@ func tomlText(text string) string {
 	}) {
 		return "'" + text + "'"
 	}
-	var b bytes.Buffer
-	_ = toml.NewEncoder(&b).Encode(map[string]string{"x": text}) // a text can always be written
-	return strings.TrimSpace(strings.TrimPrefix(b.String(), "x = "))
+	return config.Quoted(text)
 }
