@@ -15,7 +15,7 @@ import (
 )
 
 // stream reads claude's output in the caller's format: stream-json as it comes, and for text and
-// json also the session's file (claude_file.go). It changes only the figures of a resumed call,
+// json also the session's file (session_file.go). It changes only the figures of a resumed call,
 // which claude counts over the whole session, and the names of start hooks.
 type stream struct {
 	base.Stream
