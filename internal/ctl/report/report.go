@@ -52,9 +52,7 @@ var text string
 var page = template.Must(template.New("page").Parse(text))
 
 func write(a *app.App, file string, flags app.FilterFlags) error {
-	var out bytes.Buffer
-	var calls int64
-	err := a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
+	return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
 		f, err := app.Filter(a, l, flags)
 		if err != nil {
 			return err
@@ -63,27 +61,25 @@ func write(a *app.App, file string, flags app.FilterFlags) error {
 		if err != nil {
 			return err
 		}
-		if calls = s.bill.Calls; calls == 0 && f != (history.Filter{}) {
+		if s.bill.Calls == 0 && f != (history.Filter{}) {
 			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(f)),
 				"shimctl log lists the last calls, shimctl stats --by day the days")
 		}
-		return page.Execute(&out, newContent(a, r, f, s))
+		var out bytes.Buffer
+		if err := page.Execute(&out, newContent(a, r, f, s)); err != nil {
+			return err
+		}
+		if file == "-" {
+			_, err = a.Stdout.Write(out.Bytes())
+		} else if err = textfile.Replace(file, 0o600, out.Bytes()); err == nil {
+			a.Stderr.Notice("wrote " + a.Tilde(file) + ": " + view.Count(s.bill.Calls,
+				"managed call"))
+		}
+		if err != nil {
+			return fmt.Errorf("write %s: %w", file, err)
+		}
+		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if file == "-" {
-		_, err = a.Stdout.Write(out.Bytes())
-	} else {
-		err = textfile.Replace(file, 0o600, out.Bytes())
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
-	}
-	if file != "-" {
-		a.Stderr.Notice("wrote " + a.Tilde(file) + ": " + view.Count(calls, "managed call"))
-	}
-	return nil
 }
 
 type sums struct {
