@@ -38,7 +38,7 @@ type CacheRow struct {
 
 // CacheRows sums up the selected calls that were resumed and ended well.
 func CacheRows(l *ledger.Ledger, f Filter) ([]CacheRow, error) {
-	where, args := f.selects("i.")
+	where, args := f.where("i.")
 	all, err := ledger.List(l, `SELECT i.tool, coalesce(i.model, ''), coalesce(s.version, ''), CASE WHEN idle < ?1
 		THEN ?3 WHEN idle < ?2 THEN ?4 ELSE ?5 END,
 		count(*), sum(`+ledger.PromptTokens+`), sum(`+ledger.ReadTokens+`), count(first_prompt),

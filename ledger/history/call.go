@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"slices"
@@ -11,17 +12,17 @@ import (
 
 // LatestCalls returns the calls, the latest first.
 func LatestCalls(l *ledger.Ledger, w Query) ([]ledger.Record, error) {
-	where, args := w.selects("i.")
-	return readCalls(l, where+" ORDER BY i.id DESC LIMIT ?", append(args, w.limit())...)
+	where, args := w.where("i.")
+	return readCalls(l, where+" ORDER BY i.id DESC LIMIT ?", append(args, cmp.Or(w.Limit, -1))...)
 }
 
 // RunningCalls returns those selected of the latest calls that are running, the latest first. A
 // call without a session counts for an hour: no lease shows whether the process still lives.
 func RunningCalls(l *ledger.Ledger, f Filter, now decide.Millis) (list []ledger.Record, err error) {
-	among, args := f.among("i.")
+	where, args := f.where("i.")
 	rows, err := readCalls(l,
-		"i.outcome IS NULL AND i.id > (SELECT max(id) FROM calls) - ? AND "+among+" "+
-			"ORDER BY i.id DESC",
+		"i.outcome IS NULL AND i.id > (SELECT max(id) FROM calls) - ? AND "+where+
+			" ORDER BY i.id DESC",
 		slices.Concat([]any{recentCalls}, args)...)
 	for _, i := range rows {
 		held := i.Started > now-hour

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -25,12 +24,14 @@ type Filter struct {
 	Reason reason.Code
 }
 
-// where returns the filter as a condition on calls and its arguments, without the time. Columns
-// get the prefix.
+// where returns the filter as a condition on calls and its arguments. Columns get the prefix.
 func (f Filter) where(prefix string) (condition string, args []any) {
 	all := []string{"1"}
 	add := func(condition string, values ...any) {
 		all, args = append(all, strings.ReplaceAll(condition, "$", prefix)), append(args, values...)
+	}
+	if f.Since != 0 {
+		add("$started >= ?", f.Since)
 	}
 	if f.Chain != 0 {
 		add("$chain_id = ?", f.Chain)
@@ -60,38 +61,8 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 	return strings.Join(all, " AND "), args
 }
 
-// selects returns the whole filter as a condition and its arguments. To select all calls it avoids
-// the index of times: reading the table sequentially is faster.
-func (f Filter) selects(prefix string) (condition string, args []any) {
-	if f.Since == 0 {
-		return f.among(prefix)
-	}
-	return f.during(prefix+"started", prefix)
-}
-
-// among is selects for calls that are found by another index than the index of times.
-func (f Filter) among(prefix string) (condition string, args []any) {
-	return f.during("+"+prefix+"started", prefix)
-}
-
-func (f Filter) during(started, prefix string) (condition string, args []any) {
-	condition, args = f.where(prefix)
-	return started + " >= ? AND " + condition, append([]any{f.Since}, args...)
-}
-
-// ofCalls returns a condition that holds where some selected call has the value of owner in a
-// column. Where the filter selects all calls, it holds for every owner.
-func (f Filter) ofCalls(column, owner string) (condition string, args []any) {
-	if f == (Filter{}) {
-		return "1", nil
-	}
-	among, args := f.among("i.")
-	return fmt.Sprintf("EXISTS (SELECT 1 FROM calls i WHERE i.%s = %s AND %s)", column,
-		owner, among), args
-}
-
-// Lasting says until when sessions can be resumed. The zero value sets no limit.
-// the earliest times of the last use and its beginning
+// Lasting has the earliest last use and the earliest beginning of sessions that can be resumed. The
+// zero value sets no limit.
 type Lasting struct{ Used, Created decide.Millis }
 
 // Expired is the state of a session that is too old to be resumed.
@@ -102,13 +73,5 @@ const Expired decide.State = "expired"
 type Query struct {
 	Filter
 	Lasting
-	Limit int
-}
-
-// limit returns SQL's LIMIT. A negative one means none.
-func (w Query) limit() int {
-	if w.Limit == 0 {
-		return -1
-	}
-	return w.Limit
+	Limit int // 0 for none
 }

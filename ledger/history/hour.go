@@ -19,7 +19,7 @@ type HourRow struct {
 // HourRows sums up the chains of the selected calls, by tool, of the tools that can ask the
 // provider for an hour.
 func HourRows(l *ledger.Ledger, f Filter) ([]HourRow, error) {
-	where, args := f.selects("i.")
+	where, args := f.where("i.")
 	tools := slices.DeleteFunc(slices.Clone(rewrite.Names), func(name string) bool {
 		tool, _ := rewrite.Lookup(name)
 		return !tool.Descriptor().KeepsHour

@@ -15,6 +15,8 @@ func PassthroughRows(l *ledger.Ledger, f Filter) ([]PassthroughRow, error) {
 	if f != (Filter{Since: f.Since, Tool: f.Tool, Directory: f.Directory}) {
 		return nil, nil
 	}
+	since := f.Since
+	f.Since = 0
 	where, args := f.where("") // only tool and directory, which these calls have too
 	// With max, SQLite takes detail from the row that has it.
 	all, err := ledger.List(l, `SELECT tool, cwd, reason, sum(calls), max(last) AS latest, detail FROM passed
@@ -22,6 +24,6 @@ func PassthroughRows(l *ledger.Ledger, f Filter) ([]PassthroughRow, error) {
 		GROUP BY tool, cwd, reason ORDER BY latest DESC, tool, cwd,
 		reason`, func(r *PassthroughRow) []any {
 		return []any{&r.Tool, &r.Cwd, &r.Reason, &r.Calls, &r.When, &r.Detail}
-	}, append([]any{f.Since}, args...)...)
+	}, append([]any{since}, args...)...)
 	return all, ledger.Wrap("list passed calls", err)
 }

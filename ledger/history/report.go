@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 
@@ -45,23 +46,19 @@ type SessionRow struct {
 
 // Chains returns the chains, the most recently used first.
 func Chains(l *ledger.Ledger, w Query) ([]ChainRow, error) {
-	of := w.Filter
-	of.Chain, of.Tool = 0, ""
-	condition, args := of.ofCalls("chain_id", "c.id")
-	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool}, append(args, w.limit())...)
+	where, args := w.where("k.")
 	chains, err := ledger.List(l, `
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
 			(SELECT count(*) FROM calls WHERE chain_id = c.id),
 			(SELECT count(*) FROM calls WHERE chain_id = c.id AND `+continued+`), `+ledger.RecordColumns()+`
 		FROM chains c JOIN `+ledger.RecordTables+`
-		WHERE i.id = (SELECT max(id) FROM calls WHERE chain_id = c.id) AND (? = 0 OR c.id = ?) AND (? = ''
-		OR c.tool = ?)
-			AND `+condition+`
+		WHERE i.id = (SELECT max(id) FROM calls WHERE chain_id = c.id)
+			AND EXISTS (SELECT 1 FROM calls k WHERE k.chain_id = c.id AND `+where+`)
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, func(c *ChainRow) []any {
 		return append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated,
 			&c.Calls, &c.Resumed},
 			ledger.RecordFields(&c.Last)...)
-	}, args...)
+	}, append(args, cmp.Or(w.Limit, -1))...)
 	if err != nil {
 		return nil, fmt.Errorf("list chains: %w", err)
 	}
@@ -111,7 +108,7 @@ type WholePrompts struct {
 
 // CountWhole counts the selected calls that were resumed with their whole prompt.
 func CountWhole(l *ledger.Ledger, f Filter) (w WholePrompts, err error) {
-	where, args := f.selects("")
+	where, args := f.where("")
 	err = ledger.Each(l, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes "+
 		">= ?), 0) "+
 		"FROM calls WHERE "+continued+

@@ -83,7 +83,7 @@ func Groups(l *ledger.Ledger, by By, f Filter,
 			session string
 		}
 		known := map[reuse]bool{}
-		where, args := f.selects("")
+		where, args := f.where("")
 		return ledger.Each(l, "SELECT DISTINCT "+by.column()+", resumed_from FROM calls WHERE "+
 			continued+" AND resumed_from NOT NULL AND "+where, func(rows *sql.Rows) error {
 			var key string
@@ -139,7 +139,7 @@ const OtherKeys = "\x00"
 // Arms counts, by arm, the chains of the selected calls that were made while a share of the chains
 // was held out.
 func Arms(q ledger.Queryer, f Filter) (chains map[string]int64, err error) {
-	where, args := f.selects("")
+	where, args := f.where("")
 	chains = map[string]int64{}
 	err = ledger.Each(q,
 		"SELECT arm, count(DISTINCT chain_id) FROM calls WHERE arm <> '' AND "+managed+" "+

@@ -105,7 +105,7 @@ func Slices(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
 
 // readSlices sums up the calls that are alike, by day; key is an expression of their key.
 func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string) ([]Slice, error) {
-	where, args := f.selects("")
+	where, args := f.where("")
 	return ledger.List(q, fmt.Sprintf(`SELECT started / %d * %[1]d, tool, rule, coalesce(model, ''), mode, reason,
 		coalesce(fell_back, ''), arm, coalesce((SELECT role FROM chains WHERE id = chain_id), ''), outcome IS 'ok',
 		input IS NOT NULL, cost IS NOT NULL, coalesce(input + cache_read + cache_write > %d, 0), %s,
