@@ -268,7 +268,11 @@ func (b *Book) takeOn(read *reading, h *hold) (r *register, own ledger.Session) 
 	before := r.bundles()
 	chain := r.chain(c.Now)
 	chain.ResetRoles(c.Cwd, c.Task, c.Resets)
-	number, source := chain.Begin(c, d, from)
+	var goneOn *ledger.Session
+	if from != 0 {
+		goneOn = &chain.Sessions[from-1]
+	}
+	number, source := chain.Begin(c, d, goneOn)
 	own = chain.Sessions[number-1]
 	r.update(chain)
 	r.hold(number, h.holder, b.Host, c.Now)

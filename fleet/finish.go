@@ -72,7 +72,7 @@ func (b *Book) finishHere(t *ledger.Ticket,
 		Place:  b.Place,
 		Result: b.Local.Ending(t, o, later), When: h.call.Now}
 	h.mu.Unlock()
-	if state, _ := last.State(); state == decide.Live && last.Seen.Refusal == "" {
+	if state, _, _ := last.State(); state == decide.Live {
 		u.Paths = last.Paths
 	}
 	if last.Tree != nil {

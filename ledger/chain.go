@@ -30,9 +30,8 @@ type Chain struct {
 	Updated  decide.Millis `db:"updated" json:"updated"`
 	Sessions []Session     `json:"-"`
 
-	last    int64    // the highest number of a session in the book, if there are others
-	crowded bool     // another session is in use
-	other   *Session // another chain's, that a session of this one is to be a copy of
+	last    int64 // the highest number of a session in the book, if there are others
+	crowded bool  // another session is in use
 }
 
 // A Session is a session of a Chain.

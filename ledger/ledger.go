@@ -54,6 +54,9 @@ func Explain(err error) error {
 	return err
 }
 
+// IsLocked reports whether an error says that another process kept the ledger locked.
+func IsLocked(err error) bool { return errors.Is(Explain(err), ErrLocked) }
+
 // Open opens the ledger at path and creates it, with its directory, if there is none. Directory and
 // file are made private to the user, existing ones too.
 func Open(path string) (*Ledger, error) {
@@ -76,23 +79,14 @@ func OpenMemory() (*Ledger, error) { return open(":memory:", inMemory) }
 
 const inMemory = "memory"
 
-func connect(path, mode string) (*sql.DB, error) {
+func open(path, mode string) (*Ledger, error) {
 	// Without SQLite's mutex: database/sql lets one goroutine at a time use a connection.
-	dsn := fmt.Sprintf("file:%s?mode=%s&_mutex=no&_txlock=immediate&_busy_timeout=0&_synchronous=NORMAL&_foreign_keys=on",
-		url.PathEscape(path), mode)
-	db, err := sql.Open("sqlite3", dsn)
+	db, err := sql.Open("sqlite3", fmt.Sprintf("file:%s?mode=%s&_mutex=no&_txlock=immediate&"+
+		"_busy_timeout=0&_synchronous=NORMAL&_foreign_keys=on", url.PathEscape(path), mode))
 	if err != nil {
 		return nil, fmt.Errorf("open ledger %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(1)
-	return db, nil
-}
-
-func open(path, mode string) (*Ledger, error) {
-	db, err := connect(path, mode)
-	if err != nil {
-		return nil, err
-	}
 	l := &Ledger{db: db}
 	if mode != inMemory {
 		l.lock, l.spool = fileLock{path + ".lock"}, spool{path + ".spool"}
@@ -197,10 +191,6 @@ func (l *Ledger) prepare(locked bool) error {
 // create makes the tables in one transaction, in place of an older version's tables. It reads the
 // version again inside, since another process might have been faster.
 func (l *Ledger) create() error {
-	var durable int
-	if err := l.db.QueryRow("PRAGMA synchronous").Scan(&durable); err != nil {
-		return err
-	}
 	// A new ledger has nothing to lose, and on a slow disk each wait for it delays the tool.
 	if _, err := l.db.Exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL"); err != nil {
 		return err
@@ -250,7 +240,7 @@ func (l *Ledger) create() error {
 			applicationID, schemaVersion))
 		return err
 	})
-	_, failed := l.db.Exec(fmt.Sprintf("PRAGMA synchronous = %d", durable))
+	_, failed := l.db.Exec("PRAGMA synchronous = NORMAL")
 	return errors.Join(err, failed)
 }
 

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"errors"
 	"os"
 	"syscall"
 	"time"
@@ -92,10 +91,4 @@ func retry(try func() (err error, again bool)) error {
 		}
 		time.Sleep(lockPause)
 	}
-}
-
-// IsLocked reports whether an error says that another process kept the ledger locked.
-func IsLocked(err error) bool {
-	var e sqlite3.Error
-	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrProtocol)
 }

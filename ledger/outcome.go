@@ -71,19 +71,30 @@ func (o *Outcome) Unread() bool {
 		(s.Malformed || !s.Final || s.ID == "")
 }
 
-// State returns the session's state after the run, and the run's outcome.
-func (o *Outcome) State() (state decide.State, outcome string) {
+// State returns the session's state after the run with its reason, and the run's outcome.
+func (o *Outcome) State() (state decide.State, why reason.Code, outcome string) {
+	s := &o.Seen
 	switch {
 	case o.Signal != 0:
-		return decide.Killed, "killed"
+		state, outcome = decide.Killed, "killed"
 	case o.Stopped():
-		return decide.Live, "failed"
+		state, why, outcome = decide.Live, reason.TurnLimit, "failed"
 	case o.Unread():
-		return decide.Failed, "unread"
-	case !o.Good() && (!o.Plain || o.Exit != 0 || o.Seen.Failed):
-		return decide.Failed, "failed"
+		state, why, outcome = decide.Failed, reason.Unread, "unread"
+	case o.Good(), o.Plain && o.Exit == 0 && !s.Failed:
+		state, outcome = decide.Live, "ok"
+	case o.ended() && !s.Content:
+		state, why, outcome = decide.Failed, reason.NoAnswer, "failed"
+	default:
+		state, why, outcome = decide.Failed, s.Outside, "failed"
 	}
-	return decide.Live, "ok"
+	switch {
+	case s.Refusal != "":
+		state, why = decide.Dead, s.Refusal
+	case state == decide.Live && s.Background:
+		why = reason.BackgroundLeft
+	}
+	return state, why, outcome
 }
 
 // endings are the signals that callers, users and systems end a run with. Any other is the tool's
@@ -201,7 +212,7 @@ func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
 func (e *Ending) add(r Record, o *Outcome) *Outcome {
 	r.end(o)
 	e.Calls, e.Resets = append(e.Calls, savedRecord{r}), append(e.Resets, o.Resets...)
-	if state, _ := o.State(); state == decide.Live {
+	if _, _, outcome := o.State(); outcome == "ok" || o.Stopped() {
 		e.Ended++
 	} else {
 		e.Failed++
@@ -276,27 +287,6 @@ func (e *Ending) record(tx *sql.Tx) error {
 	}
 	_, err = tx.Exec("DELETE FROM leases WHERE session_id = ?", e.Session)
 	return err
-}
-
-// sessionState returns the session's state after the run, and its reason.
-func (o *Outcome) sessionState() (state decide.State, why reason.Code) {
-	s := &o.Seen
-	state, _ = o.State()
-	switch {
-	case s.Refusal != "":
-		return decide.Dead, s.Refusal
-	case state == decide.Live && s.Background:
-		return state, reason.BackgroundLeft
-	case o.Stopped():
-		return state, reason.TurnLimit
-	case state != decide.Failed:
-		return state, ""
-	case o.Unread():
-		return state, reason.Unread
-	case o.ended() && !s.Content:
-		return state, reason.NoAnswer
-	}
-	return state, s.Outside
 }
 
 // Settle records the outcomes in the spool. An outcome that cannot be recorded although the ledger

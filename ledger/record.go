@@ -127,7 +127,7 @@ func plausible(is bool, n int64) Number { return known(is, min(max(n, 0), maxFig
 
 func (r *Record) end(o *Outcome) {
 	s, u, first := &o.Seen, &o.Seen.Usage, &o.Seen.First
-	_, r.Outcome = o.State()
+	_, _, r.Outcome = o.State()
 	r.Duration, r.Exit, r.Signal = known(true, int64(o.Now-r.Started)), known(true, int64(o.Exit)),
 		known(o.Signal != 0,
 			int64(o.Signal))

@@ -114,22 +114,25 @@ func (c *Chain) IsOf(call *Call) bool {
 }
 
 // Begin carries out a decision in the chain, for a call of the name. from is the session that the
-// decision goes on with, 0 for none. Begin returns the call's session, and the source of a copy.
-func (c *Chain) Begin(call *Call, d decide.Decision, from int64) (number, source int64) {
+// decision goes on with, nil for none; a copy can be of another chain's. Begin returns the call's
+// session, and the source of a copy.
+func (c *Chain) Begin(call *Call, d decide.Decision, from *Session) (number, source int64) {
 	crowded := c.crowded || slices.ContainsFunc(c.Sessions, func(s Session) bool { return s.InUse })
-	goneOn := c.at(from)
 	// If the job begins anew, earlier sessions are over; otherwise they remain as other ends.
 	started := d.Reason == reason.StartedFrom
-	anew := started || goneOn == nil &&
+	anew := started || from == nil &&
 		(d.Mode.Continues() || d.Reason != reason.Ambiguous && d.Detail != reason.Unrelated)
-	s := sessionFor(call, &d, goneOn)
-	if goneOn != nil && !d.Copy {
-		*goneOn, number = s, from
+	s := sessionFor(call, &d, from)
+	if from != nil && !d.Copy {
+		*from, number = s, s.ID
 	} else {
-		s.Parent, source = from, from
+		if from != nil {
+			source = from.ID
+		}
+		s.Parent = source
 		number = c.add(s)
 	}
-	c.take(number, call, crowded, anew, goneOn != nil && !started)
+	c.take(number, call, crowded, anew, from != nil && !started)
 	return number, source
 }
 
@@ -175,7 +178,7 @@ func (c *Chain) Finish(session int64, e *Ending) error {
 	c.ResetRoles(e.Cwd, e.Task, e.Resets)
 	c.Updated = max(c.Updated, o.Now)
 	s := c.at(session)
-	s.State, s.StateWhy = o.sessionState()
+	s.State, s.StateWhy, _ = o.State()
 	s.LastUsed = o.Now
 	s.Turns, s.Errors = s.Turns+e.Ended, s.Errors+e.Failed
 	s.NativeID, s.File, s.Stamp = seen.ID, o.File, o.Stamp
@@ -207,9 +210,6 @@ func (c *Chain) Finish(session int64, e *Ending) error {
 func (c *Chain) at(number int64) *Session {
 	if i := slices.IndexFunc(c.Sessions, func(s Session) bool { return s.ID == number }); i >= 0 {
 		return &c.Sessions[i]
-	}
-	if c.other != nil && c.other.ID == number {
-		return c.other
 	}
 	return nil
 }

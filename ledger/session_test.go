@@ -35,7 +35,7 @@ func TestAChainGoesThroughItsStates(t *testing.T) {
 	call := valueCall("Write the parser.", 1000)
 	call.Attempt = 2
 	first, source := c.Begin(call, decide.Decision{Mode: rewrite.Fresh, Reason: reason.FirstCall},
-		0)
+		nil)
 	if first != 1 || source != 0 || c.Newest != 1 || c.Since != 1 || c.Concurrent {
 		t.Fatalf("%d from %d: %+v", first, source, c)
 	}
@@ -61,7 +61,7 @@ func TestAChainGoesThroughItsStates(t *testing.T) {
 	// A copy is another session of the same age; its source stays as it is.
 	before := *s
 	copied, source := c.Begin(valueCall("Write the parser.\n\nMore.", 3000),
-		decide.Decision{Mode: rewrite.Resume, Copy: true}, first)
+		decide.Decision{Mode: rewrite.Resume, Copy: true}, c.at(first))
 	k := &c.Sessions[1]
 	if copied != 2 || source != 1 || k.Parent != 1 || c.Newest != 2 || c.Since != 1 {
 		t.Fatalf("%d from %d: %+v", copied, source, c)
@@ -86,7 +86,7 @@ func TestAChainGoesThroughItsStates(t *testing.T) {
 
 	// Resumed in place it runs again, and keeps its base until it has ended.
 	again, source := c.Begin(valueCall("Write the parser.\n\nAgain.", 5000),
-		decide.Decision{Mode: rewrite.Resume, Rounds: decide.Rounds{Given: "g"}}, first)
+		decide.Decision{Mode: rewrite.Resume, Rounds: decide.Rounds{Given: "g"}}, c.at(first))
 	if again != first || source != 0 || c.Newest != 1 || c.Sessions[0].State != decide.Running ||
 		c.Sessions[0].Rounds.Given == "" || string(c.Sessions[0].Base) != "base" {
 		t.Errorf("%d: %+v", again, c.Sessions[0])
@@ -99,7 +99,7 @@ func TestAChainGoesThroughItsStates(t *testing.T) {
 	other := NewChain(valueCall("", 6000))
 	other.Sessions = []Session{before}
 	begun, source := other.Begin(valueCall("Review it.", 6000),
-		decide.Decision{Mode: rewrite.Resume, Copy: true, Reason: reason.StartedFrom}, 1)
+		decide.Decision{Mode: rewrite.Resume, Copy: true, Reason: reason.StartedFrom}, other.at(1))
 	b := &other.Sessions[1]
 	if begun != 2 || source != 1 || b.Created != 1000 || b.Turns != 1 || b.LeftFiles != "left" ||
 		string(b.Base) == "base" || b.Answers != nil || other.Since != 2 {
@@ -126,7 +126,7 @@ func TestWhereAChainBeginsAnew(t *testing.T) {
 		c := NewChain(valueCall("", 0))
 		c.Sessions, c.Newest, c.Since, c.Concurrent = []Session{{ID: 1, InUse: test.inUse}}, 1, 1,
 			test.concurrent
-		c.Begin(valueCall("Write it.", 1000), test.d, 0)
+		c.Begin(valueCall("Write it.", 1000), test.d, nil)
 		if c.Newest != 2 || c.Since != test.since || c.Concurrent != (test.concurrent ||
 			test.inUse) || c.Updated != 1000 || len(c.FirstLine) == 0 {
 			t.Errorf("%+v: %+v", test, c)
@@ -207,7 +207,7 @@ func TestTheStateAfterARun(t *testing.T) {
 				s.Failed, s.Outside = true, reason.Interrupted
 			})}, decide.Failed, reason.Interrupted},
 	} {
-		if state, why := test.o.sessionState(); state != test.state || why != test.why {
+		if state, why, _ := test.o.State(); state != test.state || why != test.why {
 			t.Errorf("%s: %s (%s), want %s (%s)", name, state, why, test.state, test.why)
 		}
 	}

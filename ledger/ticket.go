@@ -78,9 +78,9 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
 			return err
 		}
 	}
+	var from *Session
 	if d.Session != 0 { // else it is fresh, or another machine has begun the session
-		from, err := chain.find(tx, d.Session)
-		if err != nil {
+		if from, err = chain.find(tx, d.Session); err != nil {
 			return err
 		}
 		if from == nil || t.Loan == nil && !stillHolds(d, of, from, chain, held) {
@@ -100,7 +100,7 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
 		return err
 	}
 	chain.crowded = len(held) > 0
-	t.Session, t.Source = chain.Begin(c, *d, d.Session)
+	t.Session, t.Source = chain.Begin(c, *d, from)
 	err = t.take(tx, chain)
 	t.Chain, d.Chain = chain.ID, chain.ID
 	return err
@@ -116,8 +116,7 @@ func (c *storedChain) find(tx *sql.Tx, session int64) (*Session, error) {
 	if err != nil || stored == nil {
 		return nil, err
 	}
-	c.other = &stored.Session
-	return c.other, nil
+	return &stored.Session, nil
 }
 
 // stillHolds reports whether the facts behind a decision are unchanged: the session is as it was
