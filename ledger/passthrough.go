@@ -36,12 +36,11 @@ const (
 
 // NotePassthrough notes a call beside the ledger at path, which need not exist.
 func NotePassthrough(path string, p Passthrough) error {
-	f, err := openPassthroughs(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			f, err = openPassthroughs(path)
-		}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
 	}
+	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	f, err := os.OpenFile(path+passthroughSuffix, flags, 0o600)
 	if err != nil {
 		return err
 	}
@@ -55,11 +54,6 @@ func NotePassthrough(path string, p Passthrough) error {
 		return err
 	}
 	return os.Rename(path+passthroughSuffix, path+oldPassthroughSuffix)
-}
-
-func openPassthroughs(path string) (*os.File, error) {
-	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
-	return os.OpenFile(path+passthroughSuffix, flags, 0o600)
 }
 
 // ReadPassthroughs returns the calls that are noted beside the ledger at path.

@@ -44,8 +44,8 @@ func (t *Ticket) begin(tx *sql.Tx, d decide.Decision, of *Reading) (err error) {
 	t.Mode, t.Reason, t.Detail, t.Changed, t.Evidence = d.Mode, d.Reason, d.Detail, d.Changed,
 		d.Evidence
 	t.ResumedFrom, t.Arm = d.NativeID, t.arm()
-	t.Idle, t.HeldTokens = known(continues, int64(max(0, c.Now-d.LastUsed))),
-		known(continues, d.Context.Used)
+	t.Idle, t.HeldTokens = known(continues, int64(max(0, c.Now-d.Of.LastUsed))),
+		known(continues, d.Of.ContextUsed)
 	if c.MayKeepHour && t.Chain != 0 {
 		if t.Hour, err = hourPays(tx, t.Chain, t.Idle, t.HeldTokens); err != nil {
 			return err

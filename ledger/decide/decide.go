@@ -28,15 +28,9 @@ type Decision struct {
 	Rounds   Rounds      // of the session, with this one
 	// Prices are the figures behind the reason dearer.
 	Prices Prices
-	// Context is the context of the chain's session. NearlyFull reports that it will soon be too
-	// full to resume.
-	Context    rewrite.Context
+	// Of is the chain's session. NearlyFull reports that the context will soon be too full to resume.
+	Of         SessionRecord
 	NearlyFull bool
-	// ContextModel is the model of that session, "" if not known.
-	ContextModel string
-	LastUsed     Millis // when the chain's session was last used
-	Created      Millis // when it was started
-	Errors       int    // the number of failed runs
 }
 
 // Decide decides whether a call is resumed. It is a pure function: equal facts yield equal
@@ -58,9 +52,8 @@ func Decide(f Facts) Decision {
 		}
 		return d
 	}
-	d.Chain, d.Context, d.ContextModel = chain.Chain, chain.Context(), chain.model()
-	d.NearlyFull = f.Limits.NearlyFull(d.Context, d.ContextModel)
-	d.LastUsed, d.Created, d.Errors = chain.LastUsed, chain.Created, chain.Errors
+	d.Chain, d.Of = chain.Chain, chain.SessionRecord
+	d.NearlyFull = f.Limits.NearlyFull(chain.Context(), chain.CurrentModel())
 	if d.Reason == reason.BaseChanged && chain.Continuity.Relation == reason.Unrelated {
 		d.Detail = reason.Unrelated
 	}
@@ -134,9 +127,8 @@ func start(f Facts) Decision {
 		return Decision{Mode: rewrite.Fresh, Reason: reason.FirstCall, Detail: cmp.Or(detail, why)}
 	}
 	return Decision{Mode: rewrite.Resume, Reason: reason.StartedFrom, Session: source.Session,
-		NativeID: source.NativeID, Copy: true, Whole: reason.StartedFrom, Context: source.Context(),
-		NearlyFull:   f.Limits.NearlyFull(source.Context(), source.model()),
-		ContextModel: source.model(), LastUsed: source.LastUsed}
+		NativeID: source.NativeID, Copy: true, Whole: reason.StartedFrom, Of: source.SessionRecord,
+		NearlyFull: f.Limits.NearlyFull(source.Context(), source.CurrentModel())}
 }
 
 // beginsAnew are the reasons of a call that seems to continue nothing.
@@ -309,11 +301,6 @@ func byName(f Facts, busy bool) (*ChainFacts, reason.Code) {
 // chooseUnnamed finds the session by continuity alone: the one for which this prompt repeats
 // everything it was sent, and continues the work.
 func chooseUnnamed(f Facts) (*ChainFacts, reason.Code) {
-	some := func(r reason.Code) bool {
-		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool {
-			return c.Continuity.Relation == r
-		})
-	}
 	switch c, several := repeated(f.Chains, f.GoesOn); {
 	case several:
 		return nil, reason.Ambiguous
@@ -333,7 +320,9 @@ func chooseUnnamed(f Facts) (*ChainFacts, reason.Code) {
 		return c, ""
 	}
 	switch {
-	case some(reason.HistoryEdited):
+	case slices.ContainsFunc(f.Chains, func(c ChainFacts) bool {
+		return c.Continuity.Relation == reason.HistoryEdited
+	}):
 		return nil, reason.HistoryEdited
 	case len(f.Chains) > 0:
 		return nil, reason.BaseChanged

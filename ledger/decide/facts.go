@@ -144,9 +144,9 @@ func (s *SessionRecord) Context() rewrite.Context {
 	return rewrite.Context{Used: s.ContextUsed, Limit: s.ContextLimit}
 }
 
-// model returns the model that the session runs with, as the tool named it or else as it was
-// requested.
-func (s *SessionRecord) model() string { return cmp.Or(s.FirstModel, s.Model) }
+// CurrentModel returns the model that the session runs with, as the tool named it or else as it was
+// requested, "" if it is not known.
+func (s *SessionRecord) CurrentModel() string { return cmp.Or(s.FirstModel, s.Model) }
 
 // Changes reports whether the session's runs change files, as far as is known. A session that only
 // reads, as a reviewer's, makes the progress elsewhere.

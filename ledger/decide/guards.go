@@ -49,7 +49,7 @@ func (c *ChainFacts) unfit(f Facts) (why, detail reason.Code) {
 		return reason.TooOld, ""
 	case f.Limits.ErrorLimit > 0 && c.Errors+f.Lost(c.Session) >= f.Limits.ErrorLimit:
 		return reason.ErrorLimit, ""
-	case f.Limits.filled(c.Context(), c.model()) > 1:
+	case f.Limits.filled(c.Context(), c.CurrentModel()) > 1:
 		return reason.ContextFull, ""
 	case c.Held: // the file has changed
 	case c.Stored == StoredGone:

@@ -204,8 +204,8 @@ func planDecided(a *app.App, e shim.Explanation) Case {
 	since := func(m decide.Millis) time.Duration { return a.Now.Sub(m.Time()) }
 	d := Case{Reason: e.Reason, Rule: e.Call.Rule, Task: e.Call.Task, Chain: e.Chain,
 		Bytes: e.Call.Prompt.Footprint().Bytes, Continues: e.Mode.Continues(),
-		Measures: Measures{HasSession: e.Created != 0, Idle: since(e.LastUsed),
-			Age: since(e.Created), Context: e.Context, Model: e.ContextModel}}
+		Measures: Measures{HasSession: e.Chain != 0, Idle: since(e.Of.LastUsed),
+			Age: since(e.Of.Created), Context: e.Of.Context(), Model: e.Of.CurrentModel()}}
 	if e.Chain == 0 {
 		return d
 	}
@@ -234,7 +234,7 @@ func planJSON(a *app.App, call []string, e shim.Explanation) PlanReport {
 		r.Prices = pricesWords(a.Now, e.Prices)
 	}
 	if e.NearlyFull {
-		r.Warning = NearlyFull(e.Context, e.ContextModel, a.Configured().ContextLimit)
+		r.Warning = NearlyFull(e.Of.Context(), e.Of.CurrentModel(), a.Configured().ContextLimit)
 	}
 	if e.Call.Attempt != rewrite.NoAttempt {
 		r.Attempt = &e.Call.Attempt
