@@ -73,15 +73,10 @@ func (d document) through(index int) document {
 	if d.countRules() == index+1 {
 		return last
 	}
-	for at := 0; at < len(d.text); at += strings.IndexByte(d.text[at:]+"\n", '\n') + 1 {
-		if !strings.HasPrefix(strings.TrimLeft(d.text[at:], " \t"), "[[") {
-			continue
-		}
-		before, err := decode(d.file, d.text[:at])
-		if err != nil {
-			continue
-		}
-		if before.countRules() == index+1 {
+	lines := strings.SplitAfter(d.text, "\n")
+	for _, at := range headerLines(lines) {
+		before, err := decode(d.file, strings.Join(lines[:at], ""))
+		if err == nil && before.countRules() == index+1 {
 			last = before
 		}
 	}

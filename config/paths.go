@@ -11,9 +11,10 @@ import (
 // ConfigFile returns the path of the configuration file: REPRISE_CONFIG, or config.toml in the
 // user's configuration directory.
 func ConfigFile(getenv func(string) string) (string, error) {
-	return override(getenv, "REPRISE_CONFIG", func() (string, error) {
-		return under(getenv, "XDG_CONFIG_HOME", ".config", "config.toml")
-	})
+	if path, err := override(getenv, "REPRISE_CONFIG"); path != "" || err != nil {
+		return path, err
+	}
+	return under(getenv, "XDG_CONFIG_HOME", ".config", "config.toml")
 }
 
 // PricesFile returns the path of the user's own price list, beside the default configuration file.
@@ -43,9 +44,10 @@ func StoreFailureFile(getenv func(string) string) (string, error) {
 
 // BinDir returns the directory of the shims and shimctl. install.sh finds it by the same rules.
 func BinDir(getenv func(string) string) (string, error) {
-	return override(getenv, "REPRISE_BIN_DIR", func() (string, error) {
-		return under(getenv, "XDG_DATA_HOME", ".local/share", "bin")
-	})
+	if path, err := override(getenv, "REPRISE_BIN_DIR"); path != "" || err != nil {
+		return path, err
+	}
+	return under(getenv, "XDG_DATA_HOME", ".local/share", "bin")
 }
 
 // ErrNotOurs is the error for files of ours that would be below another user's directory.
@@ -68,14 +70,13 @@ func state(getenv func(string) string, name string) (string, error) {
 	return under(getenv, "XDG_STATE_HOME", ".local/state", name)
 }
 
-// override returns the path that the variable names, or otherwise's. A relative path is an error:
-// it would be another file in each working directory.
-func override(getenv func(string) string, name string, otherwise func() (string, error)) (string,
-	error) {
+// override returns the path that the variable names, "" for none. A relative path is an error: it
+// would be another file in each working directory.
+func override(getenv func(string) string, name string) (string, error) {
 	path := getenv(name)
 	switch {
 	case path == "":
-		return otherwise()
+		return "", nil
 	case !filepath.IsAbs(path):
 		return "", fmt.Errorf("read %s: %q is not an absolute path", name, path)
 	}

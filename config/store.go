@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -44,12 +45,11 @@ func ResolveStore(getenv func(string) string, c Config) (Store, error) {
 		s.URL = text
 	}
 	s.Key = strings.TrimSpace(getenv("REPRISE_STORE_KEY"))
-	var err error
-	if s.KeyFile, err = override(getenv, "REPRISE_STORE_KEY_FILE", func() (string, error) {
-		return s.KeyFile, nil
-	}); err != nil {
+	keyFile, err := override(getenv, "REPRISE_STORE_KEY_FILE")
+	if err != nil {
 		return Store{}, err
 	}
+	s.KeyFile = cmp.Or(keyFile, s.KeyFile)
 	if project := getenv("REPRISE_PROJECT"); project != "" {
 		if !oneLine(project) {
 			return Store{}, fmt.Errorf("read REPRISE_PROJECT: %q is not one line of text", project)

@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/shim/disk"
+	"reprise/shim/front"
 )
 
 // stat is os.Stat for a file that can be read. It fails with disk.ErrNotRegular for anything but
@@ -89,21 +89,13 @@ func (a *asked) fileContent(path string, max int64) (content string, present boo
 			return "content " + text, true
 		}
 	}
-	return "file " + identity(info), true
+	return fmt.Sprintf("file %s %d %d", front.Identify(path), info.Size(),
+		info.ModTime().UnixNano()), true
 }
 
 // unique returns a text that no other call has. It stands for an unknown content, so that it
 // differs from every other call's.
 func (a *asked) unique() string { return fmt.Sprint(os.Getpid(), " ", a.started.UnixNano()) }
-
-// identity identifies the present state of a file without reading it.
-func identity(info fs.FileInfo) string {
-	st, _ := info.Sys().(*syscall.Stat_t)
-	if st == nil {
-		return ""
-	}
-	return fmt.Sprintf("%d %d %d %d", st.Dev, st.Ino, info.Size(), info.ModTime().UnixNano())
-}
 
 // workingDir returns the directory that the tool will work in, with symbolic links resolved.
 func workingDir(asked string) (string, error) {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -195,10 +196,10 @@ func pythonVersion(script string) string {
 	if err != nil {
 		return "" // a malformed pattern
 	}
-	version := ""
+	version, entry := "", regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(name)+`[ \t]*=`)
 	for _, file := range files {
 		text, err := disk.Read(file, disk.MaxSettings)
-		if err != nil || !hasEntry(text, name) {
+		if err != nil || !entry.MatchString(text) {
 			continue
 		}
 		// the package's name has no dash in .dist-info
@@ -210,14 +211,4 @@ func pythonVersion(script string) string {
 		version = v
 	}
 	return version
-}
-
-// hasEntry reports whether the text of an entry_points.txt names a command.
-func hasEntry(text, name string) bool {
-	for line := range strings.Lines(text) {
-		if entry, _, ok := strings.Cut(line, "="); ok && strings.TrimRight(entry, " \t") == name {
-			return true
-		}
-	}
-	return false
 }
