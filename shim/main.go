@@ -35,15 +35,15 @@ func Main(env Env) int {
 	case a.name == binary.Npx:
 		return a.search.Npx()
 	}
-	switch f, d, err := a.prepare(); {
-	case err != nil:
-		return a.become(f, err)
-	case d.decision.Mode == "": // the prompt is not there yet
-		return d.scout()
-	case d.decision.Mode == rewrite.Observe:
-		return d.observe()
+	switch n := a.prepare(); n.do {
+	case run:
+		return n.decided.run()
+	case observe:
+		return n.decided.observe()
+	case scout:
+		return n.decided.scout()
 	default:
-		return d.run()
+		return a.become(n.found, n.err)
 	}
 }
 
@@ -52,35 +52,56 @@ func Main(env Env) int {
 // when that thread ends.
 func init() { runtime.LockOSThread() }
 
-// prepare takes the steps before the tool starts. A panic in them is a failure.
-func (a *asked) prepare() (f *found, d *decided, err error) {
-	err = a.safely(func() (err error) { f, d, err = a.decide(); return err })
-	return f, d, err
+// A next is the action that a call ends in. The zero action becomes the real binary, for the reason
+// in err.
+type next struct {
+	do      action
+	found   *found   // nil if little was found
+	decided *decided // nil if this process becomes the real binary
+	err     error
 }
 
-// decide finds the parts that the call needs, reads the prompt, and has the ledger decide. There is
-// no decision yet on a call that needs the tool's answer before it sends the prompt. It fails with
-// a pass if the real binary runs; found then has the parts that were found, and is nil for none.
-func (a *asked) decide() (*found, *decided, error) {
+type action int
+
+const (
+	become action = iota
+	run           // the tool as decided, and once more, fresh, if it refuses the resume
+	// the tool as the caller wrote it: the caller manages the session, or the ledger is locked
+	observe
+	scout // the tool before the prompt is there
+)
+
+// prepare takes the steps before the tool starts. A panic in them is a failure.
+func (a *asked) prepare() (n next) {
+	if err := a.safely(func() error { n = a.decide(); return n.err }); err != nil {
+		return next{found: n.found, err: err}
+	}
+	return n
+}
+
+// decide finds the parts that the call needs, reads the prompt, and has the ledger decide.
+func (a *asked) decide() next {
 	if a.env.Get("REPRISE_OFF") == "1" {
-		return nil, nil, reason.SwitchedOff
+		return next{err: reason.SwitchedOff}
 	}
 	f, err := find(a, nil)
 	if err != nil {
-		return f, nil, err
+		return next{found: f, err: err}
 	}
 	if f.line.Mode == rewrite.Observe { // the caller manages the session
 		d, err := f.observed()
-		return f, d, err
+		return next{do: observe, found: f, decided: d, err: err}
 	}
 	line, text, err := f.readPrompt()
 	if a.input.waits() {
-		d, err := f.scouted()
-		return f, d, err
+		return f.scouted()
 	}
 	if err != nil {
-		return f, nil, err
+		return next{found: f, err: err}
 	}
 	d, err := decideOn(f, line, text, f.started)
-	return f, d, err
+	if err == nil && d.decision.Mode == rewrite.Observe {
+		return next{do: observe, found: f, decided: d}
+	}
+	return next{do: run, found: f, decided: d, err: err}
 }

@@ -8,14 +8,14 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// scouted returns the undecided call of a caller that needs the tool's answer before it sends a
-// prompt.
-func (f *found) scouted() (*decided, error) {
+// scouted returns the scout for a caller that needs the tool's answer before it sends a prompt.
+func (f *found) scouted() next {
 	if f.line.NoScout != "" {
-		return nil, f.line.NoScout
+		return next{found: f, err: f.line.NoScout}
 	}
 	unset := f.config.Tools[f.name].UnsetEnv
-	return &decided{found: f, line: f.line, record: f.newRecord(f.started), unset: unset}, nil
+	d := &decided{found: f, line: f.line, record: f.newRecord(f.started), unset: unset}
+	return next{do: scout, found: f, decided: d}
 }
 
 // scout starts the tool for a caller that needs the answer before it sends a prompt. The tool
