@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the lists of tested versions anew
 func TestVersionsAreTheTestedOnes(t *testing.T) {
 	var pins []string
 	table := "| tool | versions | difference |\n| --- | --- | --- |\n"
-	for _, tool := range tested.Own().Tools {
+	for _, tool := range tested.BuiltIn().Tools {
 		pin := "`" + tool.Pin + "`"
 		if tool.Note != "" {
 			pin += " (" + tool.Note + ")"

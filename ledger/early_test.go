@@ -41,7 +41,7 @@ func TestFinishEarly(t *testing.T) {
 		if err := l.spool.put(e.Outcome.Now, EncodeJSON(e)); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Settle(); err != nil {
+		if err := l.RecordSpooled(); err != nil {
 			t.Fatal(err)
 		}
 	}

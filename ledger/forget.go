@@ -60,7 +60,7 @@ var ErrInUse = errors.New("a live process holds a session of it")
 // removed data is overwritten. A dry run only counts.
 func (l *Ledger) Forget(c ChainName, dry bool) (f Removal, err error) {
 	defer func() { err = Wrap(fmt.Sprintf("forget chain c%d", c.ID), err) }()
-	if err := l.Settle(); err != nil { // no outcome of the chain must remain in the spool
+	if err := l.RecordSpooled(); err != nil { // no outcome of the chain must remain in the spool
 		return f, err
 	}
 	if _, err := l.db.Exec("PRAGMA secure_delete = ON"); err != nil {

@@ -96,7 +96,7 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 	if err != nil || len(lost) == 0 {
 		return err
 	}
-	if err := l.Settle(); err != nil { // it might have their ends
+	if err := l.RecordSpooled(); err != nil { // it might have their ends
 		return err
 	}
 	return l.write(func(tx *sql.Tx) error {

@@ -289,9 +289,9 @@ func (e *Ending) record(tx *sql.Tx) error {
 	return err
 }
 
-// Settle records the outcomes in the spool. An outcome that cannot be recorded although the ledger
-// can be written is dropped, so that the others are recorded.
-func (l *Ledger) Settle() error {
+// RecordSpooled records the outcomes in the spool. An outcome that cannot be recorded although the
+// ledger can be written is dropped, so that the others are recorded.
+func (l *Ledger) RecordSpooled() error {
 	for {
 		settled, err := l.settleSome()
 		if err != nil {

@@ -96,7 +96,7 @@ func TestAnOutcomeIsRecordedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := l.Settle(); err != nil {
+		if err := l.RecordSpooled(); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(name, text, 0o600); err != nil {
@@ -141,7 +141,7 @@ func TestStrangersInTheSpool(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := other.Settle(); err != nil {
+		if err := other.RecordSpooled(); err != nil {
 			t.Fatal(err)
 		}
 		if entries, err := os.ReadDir(otherPath + ".spool"); err != nil || len(entries) != left {
@@ -202,7 +202,7 @@ func TestABadRecordIsSetAside(t *testing.T) {
 		text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Settle(); err != nil || len(l.spool.list()) > 0 {
+	if err := l.RecordSpooled(); err != nil || len(l.spool.list()) > 0 {
 		t.Errorf("%v, %d left", err, len(l.spool.list()))
 	}
 	if d, _ := begin(t, l, prompt+"\n\nMore.", 3000); d.NativeID != someID {
@@ -280,7 +280,7 @@ func TestACallWhoseBeginningCameTooLate(t *testing.T) {
 		t.Fatal(names)
 	}
 	for range 3 {
-		if err := l.Settle(); err != nil {
+		if err := l.RecordSpooled(); err != nil {
 			t.Fatal(err)
 		}
 		wantCount(t, l, 2, "SELECT count(*) FROM calls WHERE mode = 'observe' AND started = 1000 "+
@@ -332,7 +332,7 @@ func TestSettleAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := l.Settle(); err != nil || len(l.spool.list()) > 0 {
+	if err := l.RecordSpooled(); err != nil || len(l.spool.list()) > 0 {
 		t.Errorf("%v, %d left", err, len(l.spool.list()))
 	}
 	wantCount(t, l, 2*maxSpooled+1, "SELECT count(*) FROM calls")

@@ -62,14 +62,14 @@ func TestRenovateMovesEveryPin(t *testing.T) {
 		t.Fatal(err)
 	}
 	tools, all := map[string]bool{}, map[string]bool{}
-	for _, tool := range tested.Own().Tools {
+	for _, tool := range tested.BuiltIn().Tools {
 		tools[want(tool.Pinned)], all[want(tool.Pinned)] = true, true
 		if now := moved.Tool(tool.Name); now.Version() != "999.0" ||
 			now.Package() != tool.Package() || len(now.Rows()) != len(tool.Rows())+1 {
 			t.Errorf("%s was moved to %+v", tool.Pin, now)
 		}
 	}
-	for _, sdk := range tested.Own().SDKs {
+	for _, sdk := range tested.BuiltIn().SDKs {
 		all[want(sdk.Pinned)] = true
 		if now := moved.SDK(sdk.Name); now.Version() != "999.0" {
 			t.Errorf("%s was moved to %s", sdk.Pin, now.Pin)

@@ -56,8 +56,8 @@ type Result struct {
 //go:embed tested.json
 var own []byte
 
-// Own returns the list that this program was built with.
-func Own() (l Versions) {
+// BuiltIn returns the list that this program was built with.
+func BuiltIn() (l Versions) {
 	if err := json.Unmarshal(own, &l); err != nil {
 		panic(err) // a test reads it
 	}

@@ -7,11 +7,11 @@ import (
 
 // The list that is built in can be read. Each tool's versions differ, and its pin is the newest.
 func TestOwn(t *testing.T) {
-	if Own().Schema != "reprise.tested/1" || len(Own().Tools) == 0 {
-		t.Errorf("%+v", Own())
+	if BuiltIn().Schema != "reprise.tested/1" || len(BuiltIn().Tools) == 0 {
+		t.Errorf("%+v", BuiltIn())
 	}
 	number := regexp.MustCompile(`^\d+(\.\d+)+$`)
-	for _, tool := range Own().Tools {
+	for _, tool := range BuiltIn().Tools {
 		rows := tool.Rows()
 		for _, row := range rows {
 			if !number.MatchString(row.Version) {

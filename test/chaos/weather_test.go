@@ -191,7 +191,7 @@ func (w *World) settle() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(l.Settle(), l.Close())
+	return errors.Join(l.RecordSpooled(), l.Close())
 }
 
 // sql runs a statement on the ledger.

@@ -273,14 +273,14 @@ func TestPin(t *testing.T) {
 	text, _ := os.ReadFile(list)
 	var moved tested.Versions
 	err := json.Unmarshal(text, &moved)
-	for _, tool := range tested.Own().Tools {
+	for _, tool := range tested.BuiltIn().Tools {
 		rows := moved.Tool(tool.Name).Rows()
 		if now := rows[len(rows)-1].Version; now != "999.0" ||
 			rows[len(rows)-2].Version != tool.Version() {
 			t.Errorf("%s: pinned %s, %v", tool.Pin, now, err)
 		}
 	}
-	for _, sdk := range tested.Own().SDKs {
+	for _, sdk := range tested.BuiltIn().SDKs {
 		if now := moved.SDK(sdk.Name); now.Version() != "999.0" {
 			t.Errorf("%s: pinned %s, %v", sdk.Pin, now.Pin, err)
 		}

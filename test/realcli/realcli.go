@@ -49,12 +49,12 @@ var Pins, ByJobs = pins()
 
 func pins() (all, byJobs map[string]Pin) {
 	all, byJobs = map[string]Pin{}, map[string]Pin{Kilo.Tool: Kilo}
-	for _, t := range tested.Own().Tools {
+	for _, t := range tested.BuiltIn().Tools {
 		if t.Name != Kilo.Tool {
 			all[t.Name] = pinOf(t.Name)
 		}
 	}
-	for _, s := range tested.Own().SDKs {
+	for _, s := range tested.BuiltIn().SDKs {
 		byJobs[s.Name] = Pin{s.Name, s.Package(), s.Version(), s.Package(), s.Python(), nil}
 	}
 	return all, byJobs
@@ -63,7 +63,7 @@ func pins() (all, byJobs map[string]Pin) {
 // pinOf returns a tool's pin. Some packages are for one platform, since the commands' own would run
 // an install script.
 func pinOf(tool string) Pin {
-	t := tested.Own().Tool(tool)
+	t := tested.BuiltIn().Tool(tool)
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 	return Pin{tool, strings.Replace(cmp.Or(t.Install, t.Package()), "linux-x64", "linux-"+arch, 1),
 		t.Version(), t.Package(), t.Python(), t.With}

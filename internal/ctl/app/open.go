@@ -31,7 +31,7 @@ func (a *App) OpenLedger() (*ledger.Ledger, error) {
 	if l.Aside != "" {
 		a.Stderr.Notice("the ledger of an older reprise was set aside: " + a.Tilde(l.Aside))
 	}
-	_ = l.Settle() // an outcome that cannot be recorded now is shown as running
+	_ = l.RecordSpooled() // an outcome that cannot be recorded now is shown as running
 	_ = l.EndLost(decide.MillisOf(a.Now))
 	_ = l.CountPassthroughs()
 	return l, nil

@@ -315,7 +315,7 @@ func tryLedger(path string) (partly bool, err error) {
 	if err := l.Check(); err != nil {
 		return errors.Is(err, ledger.ErrDamaged), err
 	}
-	return false, errors.Join(l.CheckWritable(), l.Settle())
+	return false, errors.Join(l.CheckWritable(), l.RecordSpooled())
 }
 
 type fixing struct {

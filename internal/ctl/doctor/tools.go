@@ -28,7 +28,7 @@ var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
 // version or none of it was tested.
 func (d *checkup) version(name, said, path string) {
 	version := versionNumber.FindString(said)
-	tool := tested.Own().Tool(name)
+	tool := tested.BuiltIn().Tool(name)
 	if version == "" || tool.Pin == "" {
 		return
 	}
@@ -216,7 +216,7 @@ func (d *checkup) calls() {
 // Untested says that a version of a tool is newer than all tested ones, and for how long it has
 // been installed, "" if it is not.
 func Untested(tool, version, path string, now time.Time) string {
-	list := tested.Own().Tool(tool)
+	list := tested.BuiltIn().Tool(tool)
 	if version == "" || list.Version() == "" || tested.Compare(version, list.Version()) <= 0 {
 		return ""
 	}

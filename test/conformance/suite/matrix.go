@@ -29,7 +29,7 @@ func runMatrix(tools []string, shims, run string) error {
 	fmt.Println("| tool | version | passed through | managed, fresh | notices | resume |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- |")
 	for _, tool := range tools {
-		for _, row := range tested.Own().Tool(tool).Rows() {
+		for _, row := range tested.BuiltIn().Tool(tool).Rows() {
 			if !match.MatchString(row.Version) {
 				continue
 			}
