@@ -35,7 +35,7 @@ func TestLeastFirst(t *testing.T) {
 		{100_000, 20_000, 400, 13_000, 20_000},  // it was compacted since
 		{0, 0, 0, -1, 0},
 	} {
-		if least := LeastFirst(tt.first, tt.held, tt.sent); tt.forgotten >= least ||
+		if least := LeastFirstRequest(tt.first, tt.held, tt.sent); tt.forgotten >= least ||
 			tt.resumed < least {
 			t.Errorf("after %d, %d: at least %d, want it between %d and %d", tt.first, tt.held,
 				least, tt.forgotten, tt.resumed)

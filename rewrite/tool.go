@@ -514,12 +514,12 @@ func CountsRequests(first int64, prompt int) bool {
 	return first >= int64(prompt/bytesPerToken)+leastSystem
 }
 
-// LeastFirst returns how many tokens the first request of a run has at least if it resumes a
+// LeastFirstRequest returns how many tokens the first request of a run has at least if it resumes a
 // session and sends a prompt of sent bytes. The session's last run had such a first request and
 // left a context of held tokens. A claude that works in a repository sends the state of the files
 // each time, up to 2 KB; of a long session tools drop old results. The answers after the last run's
 // first request count for nothing: most can be thoughts, which are not sent again.
-func LeastFirst(first, held int64, sent int) int64 {
+func LeastFirstRequest(first, held int64, sent int) int64 {
 	const short, share, kept = 20_000, 32, 40_000 // tools and rules can take as much
 	first = min(first, held)                      // it was compacted since
 	room := max(fileState, min(first, short)/share) + max(0, first-kept)*2/3
@@ -583,9 +583,9 @@ const (
 // Continues reports whether the call continues the earlier prompts of a session.
 func (m Mode) Continues() bool { return m == Resume || m == Fork }
 
-// Missed reports whether a call that is passed through for a reason is headless, so that the caller
-// can expect it to be managed. Calls from within a tool's own run are not.
-func Missed(t Tool, in Input, r reason.Code) bool {
+// IsHeadless reports whether a call that is passed through for a reason is headless, so that the
+// caller can expect it to be managed. Calls from within a tool's own run are not.
+func IsHeadless(t Tool, in Input, r reason.Code) bool {
 	d := t.Descriptor()
 	switch r {
 	case reason.AppServer:

@@ -148,7 +148,7 @@ func (f *found) countPassed(p *pass) {
 	}
 	in := f.commandInput()
 	chosen := p.why == reason.Nested || p.why == reason.SwitchedOff || p.why == reason.Disabled
-	if !chosen && !rewrite.Missed(tool, in, p.why) {
+	if !chosen && !rewrite.IsHeadless(tool, in, p.why) {
 		return
 	}
 	line := f.line
@@ -156,7 +156,7 @@ func (f *found) countPassed(p *pass) {
 	// off
 	if line.Mode == "" {
 		line = tool.Parse(in)
-		if line.Mode == rewrite.Passthrough && !rewrite.Missed(tool, in, line.Reason) {
+		if line.Mode == rewrite.Passthrough && !rewrite.IsHeadless(tool, in, line.Reason) {
 			return
 		}
 	}

@@ -184,7 +184,7 @@ func TestUnmanagedIsPassthrough(t *testing.T) {
 			if call := tool.Parse(in); call.Mode != rewrite.Passthrough {
 				t.Fatalf("%q %q with %q, terminals %v %v: Go makes %s of it", name, args, env,
 					stdinTTY, stdoutTTY, call.Mode)
-			} else if rewrite.Missed(tool, in, call.Reason) {
+			} else if rewrite.IsHeadless(tool, in, call.Reason) {
 				t.Fatalf("%q %q with %q, terminal %v: Go would count it (%s)", name, args, env,
 					stdinTTY, call.Reason)
 			}

@@ -137,7 +137,7 @@ func (d *decided) leastFirst(sent int) int64 {
 	if !rewrite.CountsRequests(first, len(d.record.Prompt.Text)) {
 		return 0
 	}
-	return rewrite.LeastFirst(first, d.decision.Of.ContextUsed, sent)
+	return rewrite.LeastFirstRequest(first, d.decision.Of.ContextUsed, sent)
 }
 
 // newTarget returns the target of the decision: a fresh session, or one to be resumed or forked.

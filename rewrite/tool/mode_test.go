@@ -13,7 +13,7 @@ func TestMissed(t *testing.T) {
 	env := map[string]string{}
 	missed := func(tool string, r reason.Code, args ...string) bool {
 		t, _ := rewrite.Lookup(tool)
-		return rewrite.Missed(t, rewrite.Input{Args: args, Env: func(name string) string {
+		return rewrite.IsHeadless(t, rewrite.Input{Args: args, Env: func(name string) string {
 			return env[name]
 		}}, r)
 	}
@@ -32,7 +32,7 @@ func TestMissed(t *testing.T) {
 		!missed("gemini", reason.AppServer, "--acp") {
 		t.Error("a server is not counted")
 	}
-	if codex, _ := rewrite.Lookup("codex"); rewrite.Missed(codex,
+	if codex, _ := rewrite.Lookup("codex"); rewrite.IsHeadless(codex,
 		rewrite.Input{Args: []string{"app-server"}, StdinTTY: true, Env: func(string) string {
 			return ""
 		}}, reason.AppServer) {

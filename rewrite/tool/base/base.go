@@ -140,9 +140,9 @@ func Read(c *rewrite.CommandLine, p grammar.Args, formats map[string]rewrite.For
 	}
 }
 
-// Settle completes a call: how it is handled, and why. If the caller manages the session and the
+// Complete sets how a call is handled, and why. If the caller manages the session and the
 // output has the session's ID, the call is observed.
-func Settle(c *rewrite.CommandLine, why reason.Code, showsID bool) {
+func Complete(c *rewrite.CommandLine, why reason.Code, showsID bool) {
 	slices.SortStableFunc(c.Settings, func(a, b rewrite.Setting) int {
 		return strings.Compare(a.Name, b.Name)
 	})

@@ -170,7 +170,7 @@ func (c claude) Parse(in rewrite.Input) rewrite.CommandLine {
 	p := grammar.Commander(in.Args, options.With(in.Learned))
 	read(&call, p, in)
 	call.ChosenID = takeChosen(&p)
-	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
+	base.Complete(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		reads.Into(&call, call.Home, p.Values)
 		if p.Names("--agent") {

@@ -165,7 +165,7 @@ func (c codex) Parse(in rewrite.Input) rewrite.CommandLine {
 	a := readArgs(in.Args, in.Learned)
 	readOptions(&call, a.all())
 	readPrompt(&call, &a, in)
-	base.Settle(&call, why(&call, &a, in), call.Format != rewrite.Text)
+	base.Complete(&call, why(&call, &a, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		all := a.all()
 		reads.Into(&call, call.Home, all.Values)

@@ -119,7 +119,7 @@ func (c copilot) Parse(in rewrite.Input) rewrite.CommandLine {
 	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
 	read(&call, p, in)
 	// the last line contains the session ID
-	base.Settle(&call, why(&call, p, in), call.Format == rewrite.JSON)
+	base.Complete(&call, why(&call, p, in), call.Format == rewrite.JSON)
 	return call
 }
 

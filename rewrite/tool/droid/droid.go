@@ -91,7 +91,7 @@ func (d droid) Parse(in rewrite.Input) rewrite.CommandLine {
 	call.NoResume = in.Learned.Known && !in.Learned.Resume
 	p := grammar.Commander(in.Args, options.With(in.Learned))
 	read(&call, p, in)
-	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
+	base.Complete(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		reads.Into(&call, call.Home, p.Values)
 		if path := in.Env("FACTORY_ORG_MANAGED_SETTINGS_LOCAL_PATH"); path != "" {

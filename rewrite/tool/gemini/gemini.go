@@ -95,7 +95,7 @@ func (g gemini) Parse(in rewrite.Input) rewrite.CommandLine {
 	p := grammar.Yargs(in.Args, options.With(in.Learned))
 	call.Model = in.Env("GEMINI_MODEL")
 	base.ReadYargs(&call, p, in)
-	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
+	base.Complete(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		call.SettingsFiles = base.AdministratorFiles(in.Env, "GEMINI_CLI",
 			"/etc/gemini-cli", "/Library/Application Support/GeminiCli")

@@ -137,7 +137,7 @@ func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 	}
 	read(&call, o, p, in)
 	// each line contains the session's ID
-	base.Settle(&call, o.why(&call, p, in), call.Format == rewrite.StreamJSON)
+	base.Complete(&call, o.why(&call, p, in), call.Format == rewrite.StreamJSON)
 	if call.Mode == rewrite.Fresh {
 		reads := reads
 		reads.Home = "~/.config/" + o.About.Name

@@ -106,7 +106,7 @@ func (q qwen) Parse(in rewrite.Input) rewrite.CommandLine {
 			s.Value, s.File = s.Value[1:], true
 		}
 	}
-	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
+	base.Complete(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		call.SettingsFiles = base.AdministratorFiles(in.Env, "QWEN_CODE",
 			"/etc/qwen-code", "/Library/Application Support/QwenCode")

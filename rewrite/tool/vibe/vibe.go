@@ -88,7 +88,7 @@ func (v vibe) Parse(in rewrite.Input) rewrite.CommandLine {
 	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
 	read(&call, p, in)
 	// each output line contains the session ID
-	base.Settle(&call, why(&call, p, in), call.Format == rewrite.StreamJSON)
+	base.Complete(&call, why(&call, p, in), call.Format == rewrite.StreamJSON)
 	return call
 }
 
