@@ -82,7 +82,8 @@ func runStats(a *app.App, s stats, flags app.FilterFlags, asJSON, summary, all b
 type stats struct {
 	By     history.By
 	Filter history.Filter
-	limit  int // of Groups, 0 for none
+	limit  int  // of Groups, 0 for none
+	latest bool // of a huge ledger, only the latest calls
 	Groups []billedGroup
 	Total  billedGroup
 	Cached []history.CacheRow
@@ -100,6 +101,11 @@ type billedGroup struct {
 }
 
 func (s *stats) sum(l *ledger.Ledger, r view.Reporter) (err error) {
+	asked := s.Filter
+	if s.Filter, err = app.Summed(l, asked); err != nil {
+		return err
+	}
+	s.latest = s.Filter != asked
 	var errs [4]error
 	var groups []history.Group
 	groups, errs[0] = history.Groups(l, s.By, s.Filter, r.Prices.LongPrompt(), s.limit)
@@ -141,6 +147,9 @@ func printStats(a *app.App, s stats, all bool) {
 	}
 	a.Stdout.Sentences("HEADLINE", view.Strong,
 		app.CallsSince(s.Filter.Since)+": "+s.Headline())
+	if s.latest {
+		a.Stderr.Notice(app.LatestWords)
+	}
 	fmt.Fprintln(a.Stdout)
 	header := slices.Concat([]string{strings.ToUpper(string(s.By))}, statsColumns, moreColumns)
 	if !all {

@@ -100,6 +100,13 @@ func sessionRows(l *ledger.Ledger, chain int64, lasting Lasting) ([]SessionRow, 
 	return sessions, nil
 }
 
+// SinceLatest returns the time when the first of so many latest calls began, 0 if there are no more.
+func SinceLatest(l *ledger.Ledger, most int64) (decide.Millis, error) {
+	since, err := ledger.Column[decide.Millis](l,
+		"SELECT started + 1 FROM calls ORDER BY started DESC LIMIT 1 OFFSET ?", most)
+	return append(since, 0)[0], ledger.Wrap("list calls", err)
+}
+
 // WholePrompts are numbers of resumed calls that sent their whole prompt.
 type WholePrompts struct {
 	Short int64 // prompts so short that none of them is shortened

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"database/sql"
 	"fmt"
-	"maps"
 	"slices"
 
 	"reprise/ledger"
@@ -65,72 +64,71 @@ type Group struct {
 func Groups(l *ledger.Ledger, by By, f Filter,
 	longPrompt int64, most int) (groups []Group, err error) {
 	err = l.InOneMoment(func() error {
-		list, err := readSlices(l, f, longPrompt, by.column())
+		key, args, err := keyOf(l, by, f, most)
 		if err != nil {
 			return err
 		}
-		list = slices.DeleteFunc(list, func(s Slice) bool { return !s.Managed() })
-		var group func(key string) int
-		groups, group = newGroups(list, by, most)
+		list, err := readSlices(l, f, longPrompt, key, args...)
+		if err != nil {
+			return err
+		}
+		at := map[string]int{}
 		for _, s := range list {
-			g := &groups[group(s.Key)]
+			if !s.Managed() {
+				continue
+			}
+			i, known := at[s.Key]
+			if !known {
+				i, at[s.Key] = len(groups), len(groups)
+				groups = append(groups, Group{Key: s.Key})
+			}
+			g := &groups[i]
 			s.Key = ""
 			g.Slices, g.Created = append(g.Slices, s), g.Created+s.Created
 			g.Add(s.Sums)
 		}
-		type reuse struct {
-			group   int
-			session string
-		}
-		known := map[reuse]bool{}
-		where, args := f.where("")
-		return ledger.Each(l, "SELECT DISTINCT "+by.column()+", resumed_from FROM calls WHERE "+
-			continued+" AND resumed_from NOT NULL AND "+where, func(rows *sql.Rows) error {
+		where, ofFilter := f.where("")
+		return ledger.Each(l, "SELECT "+key+", count(DISTINCT resumed_from) FROM calls WHERE "+
+			continued+" AND "+where+" GROUP BY 1", func(rows *sql.Rows) error {
 			var key string
-			var one reuse
-			err := rows.Scan(&key, &one.session)
-			if one.group = group(key); !known[one] {
-				known[one] = true
-				groups[one.group].Reused++
-			}
+			var reused int64
+			err := rows.Scan(&key, &reused)
+			groups[at[key]].Reused = reused
 			return err
-		}, args...)
+		}, append(args, ofFilter...)...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("sum up calls: %w", err)
 	}
+	slices.SortFunc(groups, func(a, b Group) int {
+		switch {
+		case a.Key == OtherKeys:
+			return 1
+		case b.Key == OtherKeys:
+			return -1
+		case by == ByDay || by == ByWeek || a.Calls == b.Calls:
+			return cmp.Compare(a.Key, b.Key)
+		}
+		return cmp.Compare(b.Calls, a.Calls)
+	})
 	return groups, nil
 }
 
-// newGroups returns empty groups in order, and the number of a key's group.
-func newGroups(list []Slice, by By, most int) (groups []Group, group func(key string) int) {
-	calls := map[string]int64{}
-	for _, s := range list {
-		calls[s.Key] += s.Calls
+// keyOf returns an expression of a call's key, and the arguments. With most > 0 it is OtherKeys for
+// all but the keys that the most managed calls have, so that SQLite does not sum up each of
+// thousands of tasks.
+func keyOf(l *ledger.Ledger, by By, f Filter, most int) (key string, args []any, err error) {
+	if key = by.column(); most <= 0 {
+		return key, nil, nil
 	}
-	keys := slices.SortedFunc(maps.Keys(calls), func(a, b string) int {
-		return cmp.Or(cmp.Compare(calls[b], calls[a]), cmp.Compare(a, b))
-	})
-	others := most > 0 && len(keys) > most
-	if others {
-		keys = keys[:most-1]
+	where, ofFilter := f.where("")
+	keys, err := ledger.Column[string](l, "SELECT "+key+" FROM calls WHERE "+managed+" AND "+where+
+		" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?", append(ofFilter, most+1)...)
+	if len(keys) <= most {
+		return key, nil, err
 	}
-	if by == ByDay || by == ByWeek {
-		slices.Sort(keys)
-	}
-	if others {
-		keys = append(keys, OtherKeys)
-	}
-	at := map[string]int{}
-	for i, key := range keys {
-		groups, at[key] = append(groups, Group{Key: key}), i
-	}
-	return groups, func(key string) int {
-		if i, ok := at[key]; ok {
-			return i
-		}
-		return len(groups) - 1
-	}
+	return "coalesce((SELECT k FROM (SELECT " + key + " AS k) WHERE k IN (SELECT value FROM " +
+		"json_each(?))), char(0))", []any{ledger.EncodeJSON(keys[:most-1])}, nil
 }
 
 // OtherKeys stands for all keys but those with the most calls.

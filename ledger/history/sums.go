@@ -103,9 +103,11 @@ func Slices(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
 	return list, ledger.Wrap("sum up days", err)
 }
 
-// readSlices sums up the calls that are alike, by day; key is an expression of their key.
-func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string) ([]Slice, error) {
-	where, args := f.where("")
+// readSlices sums up the calls that are alike, by day; key is an expression of their key, with its
+// arguments.
+func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string,
+	args ...any) ([]Slice, error) {
+	where, ofFilter := f.where("")
 	return ledger.List(q, fmt.Sprintf(`SELECT started / %d * %[1]d, tool, rule, coalesce(model, ''), mode, reason,
 		coalesce(fell_back, ''), arm, coalesce((SELECT role FROM chains WHERE id = chain_id), ''), outcome IS 'ok',
 		input IS NOT NULL, cost IS NOT NULL, coalesce(input + cache_read + cache_write > %d, 0), %s,
@@ -121,5 +123,5 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string) ([]Sli
 				&s.FellBack, &s.Arm, &s.Role, &s.Well, &s.Counted, &s.Priced, &s.Long, &s.Key},
 				s.Sums.columns(), []any{&s.Firsts, &s.Ahead, &s.Read, &s.Most, &s.Warm,
 					&s.LeftOutBytes, &s.Created})
-		}, args...)
+		}, append(args, ofFilter...)...)
 }

@@ -134,6 +134,24 @@ func ReasonCompletions() []string {
 	return list
 }
 
+// mostSummed is how many calls are summed up where no flag says which.
+const mostSummed = 50_000
+
+// LatestWords says that Summed has narrowed the calls.
+var LatestWords = "these are the latest " + view.Thousands(mostSummed) +
+	" calls; --since with an earlier date takes more"
+
+// Summed narrows a filter without a time to the latest calls if there are more than can be summed up
+// in a moment. A filter by chain or task is left as it is.
+func Summed(l *ledger.Ledger, f history.Filter) (history.Filter, error) {
+	if f.Since != 0 || f.Chain != 0 || f.Task != "" {
+		return f, nil
+	}
+	var err error
+	f.Since, err = history.SinceLatest(l, mostSummed)
+	return f, err
+}
+
 // SinceWords says when calls began at the earliest, as in "since 2026-01-31 00:00".
 func SinceWords(since decide.Millis) string {
 	return "since " + since.Time().Format(view.MinuteFormat)

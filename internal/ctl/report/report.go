@@ -53,15 +53,22 @@ var page = template.Must(template.New("page").Parse(text))
 
 func write(a *app.App, file string, flags app.FilterFlags) error {
 	return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
-		f, err := app.Filter(a, l, flags)
+		asked, err := app.Filter(a, l, flags)
 		if err != nil {
 			return err
+		}
+		f, err := app.Summed(l, asked)
+		if err != nil {
+			return err
+		}
+		if f != asked {
+			a.Stderr.Notice(app.LatestWords)
 		}
 		s, err := read(l, f, r)
 		if err != nil {
 			return err
 		}
-		if s.bill.Calls == 0 && f != (history.Filter{}) {
+		if s.bill.Calls == 0 && asked != (history.Filter{}) {
 			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(f)),
 				"shimctl log lists the last calls, shimctl stats --by day the days")
 		}
