@@ -128,8 +128,9 @@ func (f *found) watched(line rewrite.CommandLine, add func(guard reason.Code, na
 			read(w, disk.Absolute(filepath.Dir(path), imported), func() string { return imported })
 		}
 	}
+	found := directories{}
 	for _, w := range line.Watched {
-		for _, path := range watchedPaths(w, f.cwd) {
+		for _, path := range found.paths(w, f.cwd) {
 			read(w, path, func() string { return watchedName(w, path, f.cwd) })
 		}
 	}
@@ -148,27 +149,35 @@ func watchedName(w rewrite.Watch, path, cwd string) string {
 	return path
 }
 
-// watchedPaths returns the paths that a Watch refers to. Files need not exist; patterns are
-// expanded.
-func watchedPaths(w rewrite.Watch, cwd string) []string {
+// directories remembers which directories exist: several watched files are below ".claude" or the
+// like, which most directories lack.
+type directories map[string]bool
+
+func (d directories) exists(dir string) bool {
+	exists, known := d[dir]
+	if !known {
+		_, err := os.Stat(dir)
+		exists = !disk.IsAbsent(err)
+		d[dir] = exists
+	}
+	return exists
+}
+
+// paths returns the paths that a Watch refers to. Files need not exist; patterns are expanded.
+func (d directories) paths(w rewrite.Watch, cwd string) []string {
 	if filepath.IsAbs(w.Path) {
 		return expand("/", w.Path)
 	}
 	var paths []string
 	first, _, deeper := strings.Cut(w.Path, "/")
 	for dir := cwd; ; dir = filepath.Dir(dir) {
-		if !deeper || !isAbsent(filepath.Join(dir, first)) { // most lack ".claude" or the like
+		if !deeper || d.exists(filepath.Join(dir, first)) {
 			paths = append(paths, expand(dir, w.Path)...)
 		}
 		if !w.Above || dir == filepath.Dir(dir) {
 			return paths
 		}
 	}
-}
-
-func isAbsent(path string) bool {
-	_, err := os.Stat(path)
-	return disk.IsAbsent(err)
 }
 
 // maxDepth is how many levels ** stands for at most.

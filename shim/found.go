@@ -185,9 +185,9 @@ func (f *found) hostEnv() rewrite.HostEnv {
 
 // hookFiles reads the files that can have hooks.
 func (f *found) hookFiles() (files []rewrite.HookFile) {
-	left := int64(maxWatchedBytes)
+	found, left := directories{}, int64(maxWatchedBytes)
 	for _, w := range f.line.HookFiles {
-		paths := watchedPaths(w, f.cwd)
+		paths := found.paths(w, f.cwd)
 		for _, path := range paths {
 			text, err := disk.Read(path, min(disk.MaxSettings, left))
 			if disk.IsAbsent(err) {

@@ -16,12 +16,15 @@ import (
 
 	"reprise/rewrite/reason"
 	"reprise/shim/disk"
+
+	"golang.org/x/sys/unix"
 )
 
-// Limits, in bytes, for reading a repository's files.
+// Limits, in bytes, for reading a repository's files and the end of HEAD's reflog.
 const (
 	maxGitFile    = 1 << 20
 	maxPackedRefs = 64 << 20
+	maxReflog     = 64 << 10
 )
 
 // Timeout is how long git can take. No answer in time counts as none. Only tests change it.
@@ -179,7 +182,8 @@ func History(dir, commit, head string, environ []string) error {
 // loggedCommits reports whether the reflog of HEAD leads from one commit to another by plain
 // commits only.
 func (r Repository) loggedCommits(from, to string) bool {
-	lines := strings.Split(r.read(r.Dir, "logs/HEAD"), "\n")
+	log := readEnd(filepath.Join(r.Dir, "logs", "HEAD"), maxReflog)
+	lines := strings.Split(strings.TrimSuffix(log, "\n"), "\n")
 	for at := len(lines) - 1; at >= 0; at-- {
 		entry, message, found := strings.Cut(lines[at], "\t")
 		fields := strings.Fields(entry)
@@ -191,6 +195,22 @@ func (r Repository) loggedCommits(from, to string) bool {
 		}
 	}
 	return false
+}
+
+// readEnd returns at most so many bytes of the end of a regular file, "" if it cannot be read.
+func readEnd(path string, most int64) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	data := make([]byte, min(info.Size(), most))
+	n, _ := f.ReadAt(data, info.Size()-int64(len(data)))
+	return string(data[:n])
 }
 
 // ProjectDirs returns the directories under which a tool can store a project's settings: the

@@ -18,8 +18,11 @@ import (
 func EachFile(ctx context.Context, root string, environ []string,
 	use func(string, fs.FileInfo)) error {
 	repo, err := Find(root)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return walk(ctx, root, use)
+	}
+	if err != nil {
+		return err
 	}
 	paths, err := repo.files(ctx, environ)
 	if err != nil {
