@@ -31,7 +31,7 @@ func ruleSettings(r *Rule, home string, variables []string) []setting {
 		{"never", "", boolean(&r.Never)},
 		{"strict", "", boolean(&r.Strict)},
 		{"copies", "", either(&r.NoCopies, "auto", "off")},
-		{"env", "", value{schema: object{"type": "object"}, set: environmentTable}},
+		{"env", "", value{schema: tableSchema, set: environmentTable}},
 	}
 	for _, name := range variables {
 		list = append(list, setting{toml.Key{"env", name}.String(), "", environment(r, name)})
@@ -43,7 +43,7 @@ func ruleSettings(r *Rule, home string, variables []string) []setting {
 
 // text takes a text of one line that is not empty.
 func text(field *string) value {
-	return value{object{"type": "string"}, func(value any) error {
+	return value{textSchema, func(value any) error {
 		s, err := as[string](value, "text", "")
 		if err == nil && !oneLine(s) {
 			err = &mistake{fmt.Sprintf("must be one line of text, not %q", s), ""}
@@ -59,7 +59,7 @@ func oneLine(s string) bool {
 }
 
 func texts(field *[]string, check func(string) error) value {
-	return value{textOrTexts(), each(func(s string) error {
+	return value{textsSchema, each(func(s string) error {
 		*field = append(*field, s)
 		return check(s)
 	}), func() string { return listed(*field) }}
@@ -67,7 +67,7 @@ func texts(field *[]string, check func(string) error) value {
 
 // patterns takes one pattern or a list of them.
 func patterns(field *[]*pattern, use patternUse) value {
-	return value{schema: textOrTexts(), set: each(func(s string) error {
+	return value{schema: textsSchema, set: each(func(s string) error {
 		p, err := newPattern(s, use)
 		*field = append(*field, p)
 		return err
@@ -107,7 +107,7 @@ func environmentTable(value any) error {
 }
 
 func environment(r *Rule, name string) value {
-	return value{schema: textOrTexts(), set: each(func(s string) error {
+	return value{schema: textsSchema, set: each(func(s string) error {
 		p, err := newPattern(s, capturing)
 		r.env = append(r.env, variable{name, p})
 		return err
@@ -116,7 +116,7 @@ func environment(r *Rule, name string) value {
 
 // directory takes a path with wildcards.
 func directory(r *Rule, home string) value {
-	return value{schema: object{"type": "string"}, set: func(value any) error {
+	return value{schema: textSchema, set: func(value any) error {
 		if path, ok := value.(string); ok && strings.HasPrefix(path, "**") {
 			value = "/" + path
 		}
@@ -153,7 +153,7 @@ var fixedEnv = []string{"HOME", "PATH", "PWD", "TMPDIR", "CLAUDE_CONFIG_DIR", "C
 
 // unsetEnv takes names of variables. provider_keys expands to providerKeys.
 func unsetEnv(field *[]string) value {
-	return value{textOrTexts(), each(func(name string) error {
+	return value{textsSchema, each(func(name string) error {
 		switch {
 		case name == "provider_keys":
 			*field = append(*field, providerKeys...)

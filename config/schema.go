@@ -2,25 +2,31 @@ package config
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 )
 
 // object is a JSON Schema, or a part of it.
 type object = map[string]any
 
-// textOrTexts is the schema of a text or a list of texts.
-func textOrTexts() object {
-	text := object{"type": "string"}
-	return object{"anyOf": []object{text, {"type": "array", "items": text, "minItems": 1}}}
-}
-
-// durationPattern matches the durations that ParseDuration reads, and more.
-const durationPattern = `^\+?(\d*\.?\d+\.?(ns|us|µs|μs|ms|s|m|h|d|w))+$`
+// The schemas of kinds of values, made once: each call reads the configuration.
+var (
+	booleanSchema = object{"type": "boolean"}
+	shareSchema   = object{"type": "number", "minimum": 0, "maximum": 1}
+	tableSchema   = object{"type": "object"}
+	textSchema    = object{"type": "string"}
+	textsSchema   = object{"anyOf": []object{textSchema,
+		{"type": "array", "items": textSchema, "minItems": 1}}}
+	pathSchema     = object{"type": "string", "pattern": "^(/|~/)"}
+	durationSchema = object{"type": "string", // the durations that ParseDuration reads, and more
+		"pattern": `^\+?(\d*\.?\d+\.?(ns|us|µs|μs|ms|s|m|h|d|w))+$`}
+)
 
 // Schema returns a JSON Schema of the configuration file, for editors. Parse is stricter.
 func Schema() ([]byte, error) {
 	c, root, rule := Default(), table(), table()
 	for _, s := range settings(&c, "") {
+		s.schema = maps.Clone(s.schema)
 		s.schema["description"] = s.about
 		if value := s.show(); value != "" {
 			s.schema["default"] = json.RawMessage(value)
@@ -28,10 +34,11 @@ func Schema() ([]byte, error) {
 		put(root, s)
 	}
 	for _, s := range ruleSettings(&Rule{}, "", nil) {
+		s.schema = maps.Clone(s.schema)
 		put(rule, s)
 	}
 	rule["required"] = []string{"name"}
-	rule["properties"].(object)["env"].(object)["additionalProperties"] = textOrTexts()
+	rule["properties"].(object)["env"].(object)["additionalProperties"] = textsSchema
 	root["properties"].(object)[ruleKey] = object{"type": "array", "items": rule,
 		"description": "which calls belong to one job"}
 	root["$schema"] = "http://json-schema.org/draft-07/schema#" // the newest that taplo knows

@@ -118,14 +118,14 @@ func as[T any](value any, name, hint string) (T, error) {
 }
 
 func boolean(field *bool) value {
-	return value{object{"type": "boolean"}, func(value any) (err error) {
+	return value{booleanSchema, func(value any) (err error) {
 		*field, err = as[bool](value, "true or false", "")
 		return err
 	}, func() string { return strconv.FormatBool(*field) }}
 }
 
 func duration(field *time.Duration, most time.Duration) value {
-	return value{object{"type": "string", "pattern": durationPattern}, func(value any) error {
+	return value{durationSchema, func(value any) error {
 		text, err := as[string](value, "a duration in quotes", unitHint)
 		if err != nil {
 			return err
@@ -177,8 +177,7 @@ func alternatives[T ~string](allowed []T) string {
 
 // share takes a number from 0 to 1.
 func share(field *float64) value {
-	schema := object{"type": "number", "minimum": 0, "maximum": 1}
-	return value{schema, func(value any) error {
+	return value{shareSchema, func(value any) error {
 		f, ok := value.(float64)
 		if n, whole := value.(int64); whole {
 			f, ok = float64(n), true
@@ -197,7 +196,7 @@ func share(field *float64) value {
 
 // path takes an absolute path or a path that starts with ~/.
 func path(field *string, home string) value {
-	return value{object{"type": "string", "pattern": "^(/|~/)"}, func(value any) (err error) {
+	return value{pathSchema, func(value any) (err error) {
 		*field, err = absolute(value, home)
 		return err
 	}, func() string { return quotedIfSet(*field) }}

@@ -133,7 +133,7 @@ func checkBucketParameters(parameters url.Values) error {
 }
 
 func storeURL(s *Store) value {
-	return value{object{"type": "string"}, func(value any) (err error) {
+	return value{textSchema, func(value any) (err error) {
 		if s.URL, err = as[string](value, "a URL in quotes", storeHint); err != nil {
 			return err
 		}
