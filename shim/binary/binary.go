@@ -196,7 +196,11 @@ func pythonVersion(script string) string {
 	if err != nil {
 		return "" // a malformed pattern
 	}
-	version, entry := "", regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(name)+`[ \t]*=`)
+	entry, err := regexp.Compile(`(?m)^` + regexp.QuoteMeta(name) + `[ \t]*=`)
+	if err != nil {
+		return "" // the name is no UTF-8, as an entry's is
+	}
+	version := ""
 	for _, file := range files {
 		text, err := disk.Read(file, disk.MaxSettings)
 		if err != nil || !entry.MatchString(text) {

@@ -194,6 +194,7 @@ func TestVersionWithoutRunning(t *testing.T) {
 			"lib/python3.13/site-packages/a_tool-3.0.4.dist-info/entry_points.txt": entry,
 		}, "bin/tool", ""},
 		{"nothing", map[string]string{"bin/tool": ""}, "bin/tool", ""},
+		{"a name that is no UTF-8", map[string]string{"bin/t\xe9": ""}, "bin/t\xe9", ""},
 	}
 	for _, tt := range tests {
 		root := t.TempDir()
