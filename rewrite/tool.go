@@ -286,7 +286,7 @@ func (p Plan) ID() string {
 // A Follow names files to follow while a tool runs: those below Dir, at any depth, if the base name
 // matches Name in path.Match's syntax. With Root it is only the file of that name in Dir itself, or
 // below Root if it is not in Dir when the tool has ended. With Lines a file is read line by line as
-// it grows, from where it ended before the run; otherwise as a whole, each time it is replaced.
+// it grows, from where it ended before the run; otherwise as a whole when the tool has ended.
 type Follow struct {
 	Dir, Name string
 	Root      string

@@ -1,5 +1,5 @@
 // Package watch follows files that a tool writes while it runs and passes on new content: whole
-// lines as a file grows, or a whole file each time the content changes.
+// lines as a file grows, or a whole file in the end.
 //
 // It never writes, locks or removes a file that it follows, never follows a symbolic link below a
 // followed directory, and never passes on text that existed before it started.

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"errors"
 	"os"
 
 	"github.com/fsnotify/fsnotify"
@@ -11,34 +10,23 @@ import (
 type source struct {
 	add    func(dir string) error
 	events <-chan fsnotify.Event
-	lost   <-chan struct{} // reports that events were lost
 	close  func()
 }
 
-func newSource() (*source, error) {
+// newSource returns nil if there are no events.
+func newSource() *source {
 	if os.Getenv("FSNOTIFY_DEBUG") == "1" {
-		return nil, errors.New("fsnotify would write on the caller's stderr")
+		return nil // fsnotify would write on the caller's stderr
 	}
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, err
+		return nil
 	}
-	lost := make(chan struct{}, 1)
-	go readErrors(w.Errors, lost)
+	go func() {
+		for range w.Errors { // fsnotify would wait for a reader; Stop finds files with lost events
+		}
+	}()
 	// Closing waits: the system takes ten milliseconds to release watches. A process that ends
 	// meanwhile waits for that.
-	return &source{w.Add, w.Events, lost, func() { go w.Close() }}, nil
-}
-
-// readErrors never blocks fsnotify, which can hold a lock that add needs while it reports an error.
-func readErrors(failures <-chan error, lost chan<- struct{}) {
-	for err := range failures {
-		if !errors.Is(err, fsnotify.ErrEventOverflow) {
-			continue
-		}
-		select {
-		case lost <- struct{}{}:
-		default: // it is already reported
-		}
-	}
+	return &source{w.Add, w.Events, func() { go w.Close() }}
 }

@@ -22,17 +22,7 @@ const (
 type tree struct {
 	dir, name string
 	root      string // if not "": only the file of that name in dir itself, or at last below root
-	files     files
-}
-
-// files keeps the facts about the files of a tree, and reads them.
-type files interface {
-	// it existed before the start: record it, but pass nothing on
-	note(path string, info fs.FileInfo)
-	check(path string, info fs.FileInfo) // pass on the new part
-	readOn()                             // pass on the new parts of files that had some before
-	gone(path string, removed bool)      // it lost this name, or was removed
-	end()                                // pass on incomplete lines
+	tails     *tails
 }
 
 func newTree(f rewrite.Follow, handle func(string, []byte)) (*tree, error) {
@@ -43,14 +33,11 @@ func newTree(f rewrite.Follow, handle func(string, []byte)) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{dir: dir, name: f.Name, files: newWholes(handle)}
+	t := &tree{dir: dir, name: f.Name, tails: newTails(handle)}
 	if f.Root != "" {
 		if t.root, err = filepath.Abs(f.Root); err != nil {
 			return nil, err
 		}
-	}
-	if f.Lines {
-		t.files = newTails(handle)
 	}
 	return t, nil
 }
@@ -67,9 +54,9 @@ func (t *tree) holds(path string) bool {
 	return path != t.dir && within(path, t.dir) && t.matches(path)
 }
 
-// survey calls see for all files of a tree, and watches the most recently changed directories, or
+// survey notes all files of a tree, and watches the most recently changed directories, or
 // the directory where the tree will appear. A directory's time changes with the files in it.
-func (w *Watcher) survey(t *tree, see func(string, fs.FileInfo)) {
+func (w *Watcher) survey(t *tree) {
 	type directory struct {
 		path    string
 		changed time.Time
@@ -82,7 +69,7 @@ func (w *Watcher) survey(t *tree, see func(string, fs.FileInfo)) {
 		}
 		directories = append(directories, f)
 	}, func(path string, info fs.FileInfo) {
-		see(path, info)
+		t.tails.note(path, info)
 		if last := &directories[len(directories)-1]; info.ModTime().After(last.changed) {
 			last.changed = info.ModTime()
 		}
@@ -126,7 +113,7 @@ func nearest(dir string) string {
 
 // enter watches a directory that has appeared, and checks everything already in it.
 func (w *Watcher) enter(t *tree, dir string) {
-	t.walk(dir, w.watch, t.files.check)
+	t.walk(dir, w.watch, t.tails.check)
 }
 
 // walk visits a directory: first the directory itself, then the tree's files in it, then the

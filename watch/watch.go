@@ -1,13 +1,11 @@
 package watch
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"reprise/rewrite"
@@ -24,8 +22,9 @@ const readPause = 200 * time.Millisecond
 
 // A Watcher follows files until it is stopped.
 type Watcher struct {
-	trees   []*tree
-	source  *source // nil if there are no events
+	trees   []*tree   // of files that are read line by line
+	wholes  []*wholes // files that are read at the end
+	source  *source   // nil if there are no events: Stop will find everything
 	watched map[string]bool
 	dirty   map[string]bool // files to check
 
@@ -35,13 +34,11 @@ type Watcher struct {
 }
 
 // Start starts following files. From then on handle is called, always from one goroutine, with a
-// file's path and its new content: one line with the newline (the last of a file can lack it), or a
-// whole file. A file that is written in place can be passed on half written, and then again. The
-// data are valid until handle returns. Files that cannot be read are skipped; an error means that a
-// directory or a pattern is invalid.
+// file's path and its new content: one line with the newline (the last of a file can lack it), or
+// by Stop a whole file. The data are valid until handle returns. Files that cannot be read are
+// skipped; an error means that a directory or a pattern is invalid.
 func Start(follows []rewrite.Follow, handle func(path string, data []byte)) (*Watcher, error) {
-	src, _ := newSource() // without events, Stop will find everything
-	return begin(follows, handle, src)
+	return begin(follows, handle, newSource())
 }
 
 func begin(follows []rewrite.Follow, handle func(path string, data []byte), src *source) (*Watcher,
@@ -58,10 +55,14 @@ func begin(follows []rewrite.Follow, handle func(path string, data []byte), src 
 			w.quit()
 			return nil, fmt.Errorf("follow %s: %w", filepath.Join(f.Dir, f.Name), err)
 		}
-		w.trees = append(w.trees, t)
-	}
-	for _, t := range w.trees {
-		w.survey(t, t.files.note)
+		if f.Lines {
+			w.survey(t)
+			w.trees = append(w.trees, t)
+			continue
+		}
+		whole := &wholes{t, handle, map[string]stamp{}}
+		t.walk(t.dir, func(string) {}, whole.note)
+		w.wholes = append(w.wholes, whole)
 	}
 	go w.loop()
 	return w, nil
@@ -82,9 +83,8 @@ func (w *Watcher) Stop() {
 func (w *Watcher) loop() {
 	defer close(w.done)
 	var events <-chan fsnotify.Event
-	var lost <-chan struct{}
 	if w.source != nil {
-		events, lost = w.source.events, w.source.lost
+		events = w.source.events
 	}
 	var settled, reads <-chan time.Time
 	relaxing := w.relaxing
@@ -96,13 +96,11 @@ func (w *Watcher) loop() {
 				continue
 			}
 			w.handleEvent(e)
-		case <-lost:
-			w.rescan()
 		case <-settled:
 			settled = nil
 			w.checkDirty()
 		case <-relaxing:
-			relaxing, events, lost = nil, nil, nil
+			relaxing, events = nil, nil
 			w.quit()
 			reads = time.Tick(readPause)
 		case <-reads:
@@ -148,7 +146,7 @@ func (w *Watcher) handleEvent(e fsnotify.Event) {
 func (w *Watcher) forget(path string, removed bool) {
 	for _, t := range w.trees {
 		if t.holds(path) {
-			t.files.gone(path, removed)
+			t.tails.gone(path, removed)
 		}
 	}
 	if w.watched[path] {
@@ -167,7 +165,7 @@ func (w *Watcher) checkDirty() {
 		}
 		for _, t := range w.trees {
 			if t.holds(path) {
-				t.files.check(path, info)
+				t.tails.check(path, info)
 			}
 		}
 	}
@@ -177,14 +175,7 @@ func (w *Watcher) checkDirty() {
 // readOn reads the files that have grown before.
 func (w *Watcher) readOn() {
 	for _, t := range w.trees {
-		t.files.readOn()
-	}
-}
-
-// rescan makes up for lost events.
-func (w *Watcher) rescan() {
-	for _, t := range w.trees {
-		w.survey(t, t.files.check)
+		t.tails.readOn()
 	}
 }
 
@@ -195,14 +186,17 @@ func (w *Watcher) finish() {
 		found := false
 		check := func(path string, info fs.FileInfo) {
 			found = true
-			t.files.check(path, info)
+			t.tails.check(path, info)
 		}
 		t.walk(t.dir, func(string) {}, check)
 		if t.root != "" && !found {
 			t.dir, t.root = t.root, ""
 			t.walk(t.dir, func(string) {}, check)
 		}
-		t.files.end()
+		t.tails.end()
+	}
+	for _, ws := range w.wholes {
+		ws.walk(ws.dir, func(string) {}, ws.read)
 	}
 }
 
@@ -219,16 +213,7 @@ func (w *Watcher) watch(dir string) {
 	if w.source == nil || w.watched[dir] || len(w.watched) >= maxWatched {
 		return
 	}
-	switch err := w.source.add(dir); {
-	case err == nil:
+	if w.source.add(dir) == nil {
 		w.watched[dir] = true
-	case isLimit(err):
-		w.quit()
 	}
-}
-
-// isLimit reports whether any further watch would fail with the same error.
-func isLimit(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) ||
-		errors.Is(err, syscall.ENFILE)
 }

@@ -96,7 +96,7 @@ var cases = []struct {
 			grow(t, dir+"/2026/11/21/a.jsonl", "2\n")
 			step("2026/11/21/a.jsonl: 2\n")
 		}, []string{"2026/11/21/a.jsonl: 1\n", "2026/11/21/a.jsonl: 2\n"}, nil},
-	{"the directory is not there yet", false,
+	{"the directory is not there yet", true,
 		func(t *testing.T, dir string) {
 			if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
 				t.Fatal(err)
@@ -104,30 +104,28 @@ var cases = []struct {
 		},
 		func(t *testing.T, dir string, step func(string)) {
 			put(t, filepath.Dir(dir)+"/other.jsonl", "no")
-			replace(t, dir+"/a.jsonl", "yes")
-			step("a.jsonl: yes")
-			replace(t, dir+"/b/a.jsonl", "and yes")
-			step("b/a.jsonl: and yes")
-		}, []string{"a.jsonl: yes", "b/a.jsonl: and yes"}, nil},
-	{"the directory is made anew", false, nil,
+			replace(t, dir+"/a.jsonl", "yes\n")
+			step("a.jsonl: yes\n")
+			replace(t, dir+"/b/a.jsonl", "and yes\n")
+			step("b/a.jsonl: and yes\n")
+		}, []string{"a.jsonl: yes\n", "b/a.jsonl: and yes\n"}, nil},
+	{"the directory is made anew", true, nil,
 		func(t *testing.T, dir string, step func(string)) {
-			replace(t, dir+"/a.jsonl", "1")
-			step("a.jsonl: 1")
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
 			}
-			replace(t, dir+"/b.jsonl", "2")
-			step("b.jsonl: 2")
-		}, []string{"a.jsonl: 1", "b.jsonl: 2"}, []string{"b.jsonl: 2"}},
+			replace(t, dir+"/b.jsonl", "2\n")
+			step("b.jsonl: 2\n")
+		}, []string{"b.jsonl: 2\n"}, nil},
 	{"replaced by rename", false,
 		func(t *testing.T, dir string) { put(t, dir+"/s/meta.jsonl", "0") },
 		func(t *testing.T, dir string, step func(string)) {
-			replace(t, dir+"/s/meta.jsonl", "1")
-			step("s/meta.jsonl: 1")
-			replace(t, dir+"/s/meta.jsonl", "2")
-			step("s/meta.jsonl: 2")
-			replace(t, dir+"/s/meta.jsonl", "2")
-		}, []string{"s/meta.jsonl: 1", "s/meta.jsonl: 2"}, []string{"s/meta.jsonl: 2"}},
+			put(t, dir+"/new/meta.jsonl", "1\n2")
+			for _, text := range []string{"1", "2"} {
+				replace(t, dir+"/s/meta.jsonl", text)
+				time.Sleep(10 * settle)
+			}
+		}, []string{"new/meta.jsonl: 1\n2", "s/meta.jsonl: 2"}, nil},
 	{"truncated", true,
 		func(t *testing.T, dir string) { put(t, dir+"/a.jsonl", "a long old line\n") },
 		func(t *testing.T, dir string, step func(string)) {
