@@ -1,13 +1,7 @@
 package front
 
-// #include <sys/ioctl.h>
 // #include "exec.h"
 // #include "inherit.h"
-//
-// static int waiting(int fd) {
-// 	int n = 0;
-// 	return ioctl(fd, FIONREAD, &n) == 0 ? n : 0;
-// }
 import "C"
 
 import (
@@ -73,6 +67,3 @@ func Stop(tool int, sig syscall.Signal) { C.inherit_stop(C.pid_t(tool), C.int(si
 
 // Die ends this process by a signal, with that signal's default action.
 func Die(sig syscall.Signal) { C.inherit_die(C.int(sig)) }
-
-// Waiting returns how many bytes can be read from a descriptor now.
-func Waiting(fd int) int { return int(C.waiting(C.int(fd))) }

@@ -796,8 +796,8 @@ func TestReadersWait(t *testing.T) {
 		_, _ = w.Write(make([]byte, 4<<20))
 		w.Close()
 	}()
-	tp, pieces, stop := &tap{ours: r}, make(chan piece, buffersPerStream+1),
-		make(chan struct{})
+	tp, pieces, stop := &tap{ours: r, free: newBuffers()},
+		make(chan piece, buffersPerStream+1), make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
 		tp.read(pieces, stop)

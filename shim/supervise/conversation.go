@@ -122,13 +122,9 @@ func (t *Conversation) line() []byte {
 	if t.looked = 0; n == 0 {
 		return nil
 	}
-	line, rest := t.data[:n:n], t.data[n:]
-	if len(rest) < n { // the shorter part is copied
-		t.data = bytes.Clone(rest)
-		return line
-	}
-	t.data = rest
-	return bytes.Clone(line)
+	line := bytes.Clone(t.data[:n])
+	t.data = t.data[n:]
+	return line
 }
 
 func (t *Conversation) keep(f rewrite.Frame) {

@@ -249,8 +249,8 @@ func TestFeed(t *testing.T) {
 		want += line
 	}
 	f.add(nil)
-	if f.size != len(want) {
-		t.Errorf("%d bytes are waiting, want %d", f.size, len(want))
+	if len(f.waiting) != 20 || a.frames() != nil {
+		t.Errorf("%d frames are waiting, or more are taken", len(f.waiting))
 	}
 	f.end()
 	arrived := make(chan string)
@@ -265,8 +265,8 @@ func TestFeed(t *testing.T) {
 		to <- frame
 		f.sent()
 	}
-	if got := <-arrived; got != want || f.size != 0 {
-		t.Errorf("%d bytes arrived, %d are still waiting", len(got), f.size)
+	if got := <-arrived; got != want || len(f.waiting) > 0 {
+		t.Errorf("%d bytes arrived, %d frames are still waiting", len(got), len(f.waiting))
 	}
 }
 

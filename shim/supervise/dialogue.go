@@ -71,7 +71,7 @@ func (a *Attempt) converse() {
 // data it was sent, or must not be sent more.
 func (a *Attempt) frames() <-chan []byte {
 	if a.Input.Talk == nil || a.Input.Talk.closed || a.ended != nil || a.state == stateRefusing ||
-		a.Input.Talk.writer.size >= maxAhead {
+		len(a.Input.Talk.writer.waiting) > 0 {
 		return nil
 	}
 	return a.Input.Talk.Conversation.input

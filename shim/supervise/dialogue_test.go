@@ -198,7 +198,7 @@ func TestFramesTaken(t *testing.T) {
 		"closed":   func(k *talk) { k.Input.Talk.closed = true },
 		"ended":    func(k *talk) { k.ended = &Status{} },
 		"refusing": func(k *talk) { k.state = stateRefusing },
-		"full":     func(k *talk) { k.Input.Talk.writer.size = maxAhead },
+		"waiting":  func(k *talk) { k.Input.Talk.writer.add([]byte("frame\n")) },
 	} {
 		k := newTalk(t, stateShowing)
 		if change(k); k.frames() != nil {

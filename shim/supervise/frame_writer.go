@@ -2,17 +2,12 @@ package supervise
 
 import "os"
 
-// maxAhead is how many bytes can wait for a tool that does not read. Then no more is read from the
-// caller.
-const maxAhead = 256 << 10
-
 // A frameWriter writes whole frames to the tool's stdin. A separate goroutine writes the frames
 // that the event loop, which alone uses these fields, sends on next.
 type frameWriter struct {
 	file    *os.File
 	next    chan []byte // nil once it is closed
 	waiting [][]byte
-	size    int  // of the waiting frames
 	over    bool // nothing more will be added
 }
 
@@ -23,13 +18,11 @@ func newFrameWriter(file *os.File) *frameWriter {
 func (f *frameWriter) add(data []byte) {
 	if len(data) > 0 {
 		f.waiting = append(f.waiting, data)
-		f.size += len(data)
 	}
 }
 
 // sent removes the first frame, which is being written.
 func (f *frameWriter) sent() {
-	f.size -= len(f.waiting[0])
 	f.waiting = f.waiting[1:]
 	f.closeNext()
 }

@@ -352,7 +352,7 @@ func (a *Attempt) leaveOpen(t *tap) {
 	if a.Plan.ReexecsSelf && t.to == a.stdout && a.Stream.MaxLine() == 0 {
 		return // the tool's own child writes in another format than the caller's
 	}
-	if HungUp(int(t.ours.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
+	if HungUp(int(t.ours.Fd())) && (a.state == stateAbandoned || !t.hasData()) {
 		return
 	}
 	if err := front.Feed("", t.ours.Fd(), uintptr(t.to.fd)); err != nil {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"reprise/rewrite"
-	"reprise/shim/front"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,7 +25,6 @@ type tap struct {
 	take func(*buffer)
 
 	free chan *buffer // buffers for the next pieces; only the reader receives from it
-	made int          // how many buffers there are
 
 	over bool // the stream is at the end, or closed; only the event loop uses it
 }
@@ -64,20 +62,16 @@ func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
 
 // buffer returns a free buffer. It blocks until there is one, and returns nil if stop is closed
 // first.
-func (t *tap) buffer(stop <-chan struct{}) (b *buffer) {
+func (t *tap) buffer(stop <-chan struct{}) *buffer {
 	select {
-	case b = <-t.free:
-	default:
-		if t.made < buffersPerStream {
-			t.made++
-			return &buffer{piece: make([]byte, pieceSize), free: t.free}
+	case b := <-t.free:
+		if b.piece == nil {
+			b.piece = make([]byte, pieceSize)
 		}
-		select {
-		case b = <-t.free:
-		case <-stop:
-		}
+		return b
+	case <-stop:
+		return nil
 	}
-	return b
 }
 
 // send sends the first n bytes of a buffer to the event loop.
@@ -95,9 +89,13 @@ func (t *tap) send(b *buffer, n int, pieces chan<- piece) {
 // running can write more later.
 func (t *tap) end() { _ = t.ours.SetReadDeadline(time.Now()) } // cannot fail for a link of ours
 
+// mostUnread is the number of unread bytes that a pipe or a terminal can hold. Another process can
+// go on writing meanwhile.
+const mostUnread = 1 << 20
+
 // drain reads the data in the pipe now.
 func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
-	for left := t.waiting(); left > 0; {
+	for left := mostUnread; left > 0 && t.hasData(); {
 		b := t.buffer(stop)
 		if b == nil {
 			return
@@ -115,20 +113,12 @@ func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
 	}
 }
 
-// terminalHolds is more than the unread bytes that a terminal can hold.
-const terminalHolds = 1 << 20
-
-// waiting returns how many bytes can be read now. A terminal does not report a number:
-// if it has any byte to read, waiting returns more than it can hold.
-func (t *tap) waiting() (n int) {
+func (t *tap) hasData() (has bool) {
 	withFD(t.ours, func(fd int) {
-		if t.screen == nil {
-			n = front.Waiting(fd)
-		} else if ready, _ := poll(fd, unix.POLLIN, 0); ready&unix.POLLIN != 0 {
-			n = terminalHolds
-		}
+		ready, _ := poll(fd, unix.POLLIN, 0)
+		has = ready&unix.POLLIN != 0
 	})
-	return n
+	return has
 }
 
 // close closes the stream, so that the tool's next write fails. The reader then ends.

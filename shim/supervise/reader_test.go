@@ -170,7 +170,7 @@ func TestDrain(t *testing.T) {
 	if n, err := w.Write(text); n != len(text) {
 		t.Skipf("the pipe holds %d bytes, %v", n, err)
 	}
-	tap := &tap{ours: r}
+	tap := &tap{ours: r, free: newBuffers()}
 	pieces := make(chan piece, mostPieces)
 	tap.drain(pieces, make(chan struct{}))
 	var got []byte

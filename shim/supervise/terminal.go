@@ -11,7 +11,7 @@ import (
 
 // newTap makes a tap for output to one of the caller's streams.
 func newTap(to *os.File) (*tap, error) {
-	t, open := &tap{free: make(chan *buffer, buffersPerStream)}, os.Pipe
+	t, open := &tap{free: newBuffers()}, os.Pipe
 	if isatty.IsTerminal(to.Fd()) {
 		t.screen, open = to, pty.Open
 	}

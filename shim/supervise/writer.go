@@ -194,9 +194,7 @@ const ringSize = 16 << 10
 
 func (r *ring) write(data []byte) {
 	r.data = append(r.data, data...)
-	if over := len(r.data) - ringSize; over > 0 {
-		r.data = append(r.data[:0], r.data[over:]...)
-	}
+	r.data = slices.Delete(r.data, 0, max(0, len(r.data)-ringSize))
 }
 
 // pieceSize is how many bytes are read from the tool at most at once.
@@ -217,6 +215,15 @@ type buffer struct {
 	rendered []byte // as it is shown, if the piece is read by lines
 	users    atomic.Int32
 	free     chan<- *buffer
+}
+
+// newBuffers returns the buffers of a stream.
+func newBuffers() chan *buffer {
+	free := make(chan *buffer, buffersPerStream)
+	for range buffersPerStream {
+		free <- &buffer{free: free}
+	}
+	return free
 }
 
 func (b *buffer) retain() {
