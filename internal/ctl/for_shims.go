@@ -12,6 +12,7 @@ import (
 	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/shim"
+	"reprise/shim/disk"
 
 	"github.com/spf13/cobra"
 )
@@ -32,7 +33,7 @@ func finishShared(a *app.App, path string) error {
 	if err != nil {
 		return fmt.Errorf("read what a call has left to do: %w", err)
 	}
-	removeStale(filepath.Dir(path))
+	disk.RemoveOld(filepath.Dir(path), shim.UnfinishedFiles, staleUnfinished)
 	if err := complete(a, text); err != nil {
 		return err
 	}
@@ -59,14 +60,4 @@ func complete(a *app.App, left []byte) error {
 		return app.StoreFailure("put the session into the store", err, s)
 	}
 	return nil
-}
-
-// removeStale removes the files of processes that were killed.
-func removeStale(dir string) {
-	paths, _ := filepath.Glob(filepath.Join(dir, shim.UnfinishedFiles))
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > staleUnfinished {
-			_ = os.Remove(path)
-		}
-	}
 }

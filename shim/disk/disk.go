@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -99,15 +100,16 @@ func Matches(pattern string) []string {
 	return found
 }
 
-// StartingWith returns the paths in a directory with names that have a prefix.
-func StartingWith(dir, prefix string) (paths []string) {
-	entries, _ := os.ReadDir(dir) // a directory that cannot be read has none
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), prefix) {
-			paths = append(paths, filepath.Join(dir, entry.Name()))
+// RemoveOld removes the remains of killed calls: whatever in a directory matches a pattern and was
+// changed longer ago than age.
+func RemoveOld(dir, pattern string, age time.Duration) {
+	names, _ := fs.Glob(os.DirFS(dir), pattern) // the pattern is a valid one
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > age {
+			_ = os.RemoveAll(path) // the next call tries again
 		}
 	}
-	return paths
 }
 
 // Absolute returns a path, which can be relative to base, as an absolute one.

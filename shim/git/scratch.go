@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,11 +71,7 @@ func (r Repository) newScratch(environ []string) (*scratch, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range disk.StartingWith(dir, "git-") { // of killed calls
-		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > maxScratchAge {
-			_ = os.RemoveAll(path)
-		}
-	}
+	disk.RemoveOld(dir, "git-*", maxScratchAge)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -179,12 +176,12 @@ func (s *scratch) showReferences(dir string) error {
 // times of files to see which might have changed since. Of a split index git finds the other files
 // by links.
 func (s *scratch) copyIndex() error {
-	shared := disk.StartingWith(s.Dir, "sharedindex.")
+	shared, _ := fs.Glob(os.DirFS(s.Dir), "sharedindex.*") // the pattern is a valid one
 	if len(shared) > maxSharedIndexes {
 		return disk.ErrTooLarge
 	}
-	for _, from := range shared {
-		if err := os.Symlink(from, filepath.Join(s.at, filepath.Base(from))); err != nil {
+	for _, name := range shared {
+		if err := os.Symlink(filepath.Join(s.Dir, name), filepath.Join(s.at, name)); err != nil {
 			return err
 		}
 	}

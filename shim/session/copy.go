@@ -44,11 +44,7 @@ func (f Files) Copy(plan rewrite.Plan, now time.Time) (string, error) {
 	if _, err := os.Lstat(path); err == nil { // another session's, with an ID that begins alike
 		return "", fs.ErrExist
 	}
-	for _, left := range disk.StartingWith(dir, halfCopy) {
-		if info, err := os.Lstat(left); err == nil && time.Since(info.ModTime()) > maxHalfCopy {
-			_ = os.Remove(left)
-		}
-	}
+	disk.RemoveOld(dir, halfCopy+"*", maxHalfCopy)
 	if err := disk.Replace(path, halfCopy, copied); err != nil {
 		return "", err
 	}
