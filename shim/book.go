@@ -159,7 +159,7 @@ func (b *book) restore(t *ledger.Ticket, d decide.Decision) error {
 	if b.call == nil || !d.Mode.Continues() {
 		return nil
 	}
-	ctx, cancel := b.wait()
+	ctx, cancel := context.WithTimeout(b.signals.Ending, b.settings.UploadTimeout)
 	defer cancel()
 	err := b.remote.Restore(ctx, t, b.travels)
 	if err != nil {
@@ -176,19 +176,6 @@ func (b *book) travels(id, file string) []string {
 		return nil
 	}
 	return files.ForMachines()
-}
-
-// wait returns a context that ends after UploadTimeout, or when a signal asks for the call's end.
-func (b *book) wait() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.Background(), b.settings.UploadTimeout)
-	go func() {
-		select {
-		case <-b.signals.Ending:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
 }
 
 // fallBack records that a resume is abandoned, and returns the ticket of the fresh run. In the
@@ -218,7 +205,7 @@ func (b *book) finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn)
 		end.Paths = b.travels(end.Seen.ID, end.File)
 	}
 	end.Tree = func() string { return git.Tree(b.cwd, b.env.Environ) }
-	ctx, cancel := b.wait()
+	ctx, cancel := context.WithTimeout(b.signals.Ending, b.settings.UploadTimeout)
 	defer cancel()
 	left, err := b.remote.FinishWithin(ctx, t, o, later...)
 	if left != nil {

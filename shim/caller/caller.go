@@ -200,9 +200,5 @@ func cleanName(name string) string {
 		}
 		return r
 	}, name)
-	for len(name) > maxCallerName {
-		_, size := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-size]
-	}
-	return name
+	return strings.ToValidUTF8(name[:min(len(name), maxCallerName)], "")
 }

@@ -15,3 +15,13 @@ func TestMain(m *testing.M) {
 	beat = 250 * time.Millisecond
 	os.Exit(m.Run())
 }
+
+// isClosed reports whether a channel is closed. Nothing can be sent on it.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"context"
 	"os"
 	"os/signal"
 	"slices"
@@ -45,9 +46,10 @@ func HandleAsCaller() {
 // An Inbox queues the signals for the tool. It holds each signal once, in the order of last
 // arrival. So no signal is lost behind others, and of SIGTSTP and SIGCONT the later one wins.
 type Inbox struct {
-	arrived  chan struct{} // has a token if a signal can be waiting
-	children chan struct{} // has a token if a child might have ended or stopped
-	Ending   chan struct{} // closed when a signal has come that asks for the call's end
+	arrived  chan struct{}   // has a token if a signal can be waiting
+	children chan struct{}   // has a token if a child might have ended or stopped
+	Ending   context.Context // over when a signal has come that asks for the call's end
+	end      context.CancelFunc
 	catching sync.Once
 	mu       sync.Mutex
 	waiting  []os.Signal
@@ -55,8 +57,9 @@ type Inbox struct {
 
 // NewInbox returns an inbox that does not catch signals yet.
 func NewInbox() *Inbox {
+	ending, end := context.WithCancel(context.Background())
 	return &Inbox{arrived: make(chan struct{}, 1), children: make(chan struct{}, 1),
-		Ending: make(chan struct{})}
+		Ending: ending, end: end}
 }
 
 // together is the time within which signals count as delivered in one go. The Go runtime then
@@ -103,8 +106,8 @@ func (in *Inbox) add(sig os.Signal) {
 	defer in.mu.Unlock()
 	in.waiting = append(slices.DeleteFunc(in.waiting, func(s os.Signal) bool { return s == sig }),
 		sig)
-	if terminates(sig) && !isClosed(in.Ending) {
-		close(in.Ending)
+	if terminates(sig) {
+		in.end()
 	}
 	notify(in.arrived)
 }
@@ -136,14 +139,4 @@ func notify(c chan struct{}) {
 func terminates(sig os.Signal) bool {
 	return sig == syscall.SIGTERM || sig == syscall.SIGINT || sig == syscall.SIGHUP ||
 		sig == syscall.SIGQUIT
-}
-
-// isClosed reports whether a channel is closed. Nothing can be sent on it.
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }
