@@ -451,7 +451,7 @@ func TestASignalAsTheToolEnds(t *testing.T) {
 		<-a.Signals.children
 		a.checkTool()
 	}
-	if a.Stopped != syscall.SIGTERM || a.late != syscall.SIGTERM || a.Signals.next() != nil ||
+	if a.Stopped != syscall.SIGTERM || a.late != syscall.SIGTERM || a.Signals.next() != 0 ||
 		*a.ended != (Status{Exit: 5}) {
 		t.Errorf("stopped by %v, ended with %+v", a.Stopped, *a.ended)
 	}
@@ -817,15 +817,6 @@ func TestReadersWait(t *testing.T) {
 	<-ended
 	if last := <-pieces; last.buffer != nil || last.over || total > buffersPerStream*pieceSize {
 		t.Errorf("it ends with %+v after %d bytes", last, total)
-	}
-}
-
-func TestSweepLooksLessAndLess(t *testing.T) {
-	for since, want := range map[time.Duration]time.Duration{0: sweepOften,
-		5 * time.Second: 100 * time.Millisecond, time.Hour: sweepSeldom} {
-		if got := sweepPause(since); got != want {
-			t.Errorf("after %v: %v, want %v", since, got, want)
-		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"syscall"
 	"time"
 
@@ -200,10 +199,10 @@ func (a *Attempt) lose(s *sink, err error) {
 
 // handleSignal forwards a signal to the tool. After the tool's end the signal is for the shim
 // itself: a terminating one ends delivery, SIGTSTP stops the shim.
-func (a *Attempt) handleSignal(sig os.Signal) {
+func (a *Attempt) handleSignal(sig syscall.Signal) {
 	resized := (sig == syscall.SIGWINCH || sig == syscall.SIGCONT) && a.resize()
 	switch {
-	case sig == nil: // checkTool has taken it
+	case sig == 0: // checkTool has taken it
 	case a.ended == nil && resized && sig == syscall.SIGWINCH:
 		a.process.signal(sig) // also where it has got one: it might have looked at the size before
 	case a.ended == nil:
@@ -241,19 +240,19 @@ func (a *Attempt) takeLate(data []byte) {
 
 // noteStop records the first signal that asks for the end of the run. From then on the caller is
 // watched, and output is written in small pieces to show that it is being read.
-func (a *Attempt) noteStop(sig os.Signal) {
+func (a *Attempt) noteStop(sig syscall.Signal) {
 	if !terminates(sig) || a.Stopped != 0 {
 		return
 	}
-	a.Stopped, a.beats = sig.(syscall.Signal), time.After(beat)
+	a.Stopped, a.beats = sig, time.After(beat)
 	a.watchCaller()
 }
 
 // noteLate records the first terminating signal that the tool did not get. It is for the shim
 // itself.
-func (a *Attempt) noteLate(sig os.Signal) {
+func (a *Attempt) noteLate(sig syscall.Signal) {
 	if terminates(sig) && a.late == 0 {
-		a.late, a.idle = sig.(syscall.Signal), 0
+		a.late, a.idle = sig, 0
 	}
 }
 
@@ -266,7 +265,7 @@ func (a *Attempt) checkTool() {
 	if !ended {
 		return
 	}
-	for sig := a.Signals.next(); sig != nil; sig = a.Signals.next() {
+	for sig := a.Signals.next(); sig != 0; sig = a.Signals.next() {
 		a.noteStop(sig)
 		if !a.process.witness.saw(sig) { // too late to be forwarded
 			a.noteLate(sig)
@@ -326,21 +325,10 @@ func (a *Attempt) sweep() {
 	}
 	a.Sweep()
 	if !a.named() {
-		a.sweeping = time.After(sweepPause(time.Since(a.started)))
+		// the first ones soon after each other: any other start of the tool can find the file too
+		pause := time.Since(a.started) / 50
+		a.sweeping = time.After(min(max(pause, 20*time.Millisecond), time.Second))
 	}
-}
-
-// The time between two sweeps is a share of the time since the tool's start, within these
-// bounds. The first ones are close to each other, since any other start of the tool can find
-// the file too.
-const (
-	sweepOften  = 20 * time.Millisecond
-	sweepSeldom = time.Second
-	sweepShare  = 50 // the time since the start is divided by it
-)
-
-func sweepPause(since time.Duration) time.Duration {
-	return min(max(since/sweepShare, sweepOften), sweepSeldom)
 }
 
 // leaveOpen starts a process that goes on copying the stream to the caller, if processes that

@@ -31,7 +31,7 @@ type witness struct{}
 
 func newWitness() *witness { return nil }
 
-func (*witness) saw(sig os.Signal) bool {
+func (*witness) saw(sig syscall.Signal) bool {
 	switch sig {
 	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP:
 	default:

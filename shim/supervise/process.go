@@ -127,7 +127,7 @@ func (p *process) stop(sig syscall.Signal) {
 
 // forward forwards a signal to the tool, unless the tool has received it as well: a terminal
 // and many callers send signals to the whole process group.
-func (p *process) forward(sig os.Signal) {
+func (p *process) forward(sig syscall.Signal) {
 	if !p.witness.saw(sig) {
 		p.signal(sig)
 	}
@@ -139,11 +139,10 @@ func (p *process) forward(sig os.Signal) {
 // them to the child that does the work. Without help a caller's SIGTERM has no effect, and its
 // SIGKILL leaves the child running. So the child gets the signal too, and the run ends as if
 // the whole group had been signalled: exit code 0, no result line.
-func (p *process) signal(sig os.Signal) {
+func (p *process) signal(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	number, ok := sig.(syscall.Signal)
-	if p.over || !ok {
+	if p.over {
 		return
 	}
 	if p.relaunches {
@@ -153,7 +152,7 @@ func (p *process) signal(sig os.Signal) {
 			}
 		}
 	}
-	_ = syscall.Kill(p.pid, number) // fails if the tool has just ended
+	_ = syscall.Kill(p.pid, sig) // fails if the tool has just ended
 }
 
 // end ends the tool and its descendants, by SIGTERM and two seconds later by SIGKILL. A refused

@@ -13,7 +13,7 @@ import (
 )
 
 // own are the signals that the shim's own work can cause, and SIGPROF, which Go does not pass on.
-var own = []os.Signal{
+var own = []syscall.Signal{
 	syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGCHLD, syscall.SIGPIPE, syscall.SIGXFSZ,
 	syscall.SIGURG, syscall.SIGPROF,
 	syscall.SIGTTIN, syscall.SIGTTOU,
@@ -24,7 +24,7 @@ var own = []os.Signal{
 // to catch one costs a switch of threads.
 var forwarded = func() (all []os.Signal) {
 	for sig := syscall.Signal(1); sig <= 31; sig++ {
-		if !slices.Contains(own, os.Signal(sig)) {
+		if !slices.Contains(own, sig) {
 			all = append(all, sig)
 		}
 	}
@@ -52,7 +52,7 @@ type Inbox struct {
 	end      context.CancelFunc
 	catching sync.Once
 	mu       sync.Mutex
-	waiting  []os.Signal
+	waiting  []syscall.Signal
 }
 
 // NewInbox returns an inbox that does not catch signals yet.
@@ -92,7 +92,7 @@ func (in *Inbox) start() {
 				case sig == syscall.SIGTSTP && time.Since(continued) < together:
 					continue // SIGCONT takes it back
 				}
-				in.add(sig)
+				in.add(sig.(syscall.Signal))
 			case <-ours:
 				notify(in.children)
 			}
@@ -101,23 +101,24 @@ func (in *Inbox) start() {
 	<-ready
 }
 
-func (in *Inbox) add(sig os.Signal) {
+func (in *Inbox) add(sig syscall.Signal) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.waiting = append(slices.DeleteFunc(in.waiting, func(s os.Signal) bool { return s == sig }),
-		sig)
+	in.waiting = append(slices.DeleteFunc(in.waiting, func(s syscall.Signal) bool {
+		return s == sig
+	}), sig)
 	if terminates(sig) {
 		in.end()
 	}
 	notify(in.arrived)
 }
 
-// next removes and returns the signal that has waited longest, or nil.
-func (in *Inbox) next() os.Signal {
+// next removes and returns the signal that has waited longest, 0 for none.
+func (in *Inbox) next() syscall.Signal {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if len(in.waiting) == 0 {
-		return nil
+		return 0
 	}
 	sig := in.waiting[0]
 	in.waiting = in.waiting[1:]
@@ -136,7 +137,7 @@ func notify(c chan struct{}) {
 }
 
 // terminates reports whether a signal asks for the end of a run.
-func terminates(sig os.Signal) bool {
+func terminates(sig syscall.Signal) bool {
 	return sig == syscall.SIGTERM || sig == syscall.SIGINT || sig == syscall.SIGHUP ||
 		sig == syscall.SIGQUIT
 }

@@ -20,16 +20,16 @@ func TestInbox(t *testing.T) {
 		in.add(syscall.SIGTSTP)
 	}
 	in.add(syscall.SIGCONT)
-	var got []os.Signal
+	var got []syscall.Signal
 	for range 3 {
 		<-in.arrived
 		got = append(got, in.next())
 	}
-	if want := []os.Signal{syscall.SIGTERM,
+	if want := []syscall.Signal{syscall.SIGTERM,
 		syscall.SIGTSTP, syscall.SIGCONT}; !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
-	if sig := in.next(); sig != nil || len(in.arrived) != 0 {
+	if sig := in.next(); sig != 0 || len(in.arrived) != 0 {
 		t.Errorf("%v is left", sig)
 	}
 }

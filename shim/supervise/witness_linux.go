@@ -116,13 +116,12 @@ func (w *witness) wake() error {
 // saw reports whether a signal that the shim has received was sent to the whole group, and
 // forgets that signal. If the witness does not answer it returns false: the tool rather gets
 // a signal twice than never.
-func (w *witness) saw(sig os.Signal) bool {
-	number, ok := sig.(syscall.Signal)
-	if w == nil || !ok || w.ask() != nil {
+func (w *witness) saw(sig syscall.Signal) bool {
+	if w == nil || w.ask() != nil {
 		return false
 	}
-	saw := w.seen[number] || number == syscall.SIGTSTP && time.Since(w.woken) < cancelled
-	w.seen[number] = false
+	saw := w.seen[sig] || sig == syscall.SIGTSTP && time.Since(w.woken) < cancelled
+	w.seen[sig] = false
 	return saw
 }
 
