@@ -115,6 +115,9 @@ func toolsTable(tools []*rewrite.Descriptor) string {
 			{"managed", managed}, {"commands", d.Subcommands}, {"alone", d.Alone},
 			{"nested", append([]string{rewrite.NestedEnv}, d.Nested...)},
 		} {
+			if len(list.words) == 0 {
+				continue
+			}
 			fmt.Fprintf(&b, "\t\t.%s = (const char *const[]){", list.field)
 			for _, word := range list.words {
 				b.WriteString(strconv.Quote(word) + ", ")

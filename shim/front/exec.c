@@ -44,7 +44,7 @@
 // through here.
 struct tool {
 	const char *name;
-	const char *const *managed;  // first words that are left to Go; if not empty, all others are subcommands
+	const char *const *managed;  // first words that are left to Go; if there are any, all others are subcommands
 	const char *const *commands; // first words
 	const char *const *alone;    // options that are the only argument
 	const char *const *nested;   // variables that the tool sets for its children
@@ -52,10 +52,10 @@ struct tool {
 
 #include "tools_table.h"
 
-// in reports whether a list, which ends with NULL, contains a word.
+// in reports whether a list, which ends with NULL or is NULL, contains a word.
 static bool in(const char *const *list, const char *word)
 {
-	for (; *list; list++)
+	for (; list && *list; list++)
 		if (strcmp(*list, word) == 0)
 			return true;
 	return false;
@@ -163,13 +163,13 @@ bool reprise_unmanaged(const struct reprise_start *s)
 		return true;
 	if (*value(s->envp, "REPRISE_LOG"))
 		return false;
-	if (s->stdin_tty && s->stdout_tty && !tool->managed[0] && !headless(s))
+	if (s->stdin_tty && s->stdout_tty && !tool->managed && !headless(s))
 		return true;
 	if (nested(s, tool))
 		return true;
 	if (!first)
 		return s->stdin_tty;
-	if (tool->managed[0] && first[0] != '-')
+	if (tool->managed && first[0] != '-')
 		return !in(tool->managed, first);
 	return in(tool->commands, first) || (s->argc == 2 && in(tool->alone, first));
 }
@@ -246,7 +246,7 @@ static void count(const struct reprise_start *s, const struct tool *tool)
 	struct stat st;
 	int fd, n;
 
-	if (!(off || nested(s, tool)) || in(tool->commands, first) || !(tool->managed[0] ? in(tool->managed, first) : headless(s)))
+	if (!(off || nested(s, tool)) || in(tool->commands, first) || !(tool->managed ? in(tool->managed, first) : headless(s)))
 		return;
 	if (base[0] != '/')
 		base = value(s->envp, "HOME"), below = "/.local/state";
