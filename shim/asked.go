@@ -120,12 +120,8 @@ func (a *asked) safely(step func() error) (err error) {
 	return step()
 }
 
-// become becomes the real binary, with all of the caller's stdin. It returns only if that fails. f
-// is nil if nothing was found.
+// become becomes the real binary, with all of the caller's stdin. It returns only if that fails.
 func (a *asked) become(f *found, err error) int {
-	if f == nil {
-		f = newFound(a)
-	}
 	p := passOf(err)
 	a.log.passthrough(p.why)
 	f.printVerbose(rewrite.Passthrough, p.why)

@@ -50,12 +50,10 @@ func Explain(env Env) Explanation {
 	a := ask(env)
 	a.preview = true
 	a.search.Behind(binary.OurShims(env.Own, a.name)) // the running program is shimctl
-	off := env.Get("REPRISE_OFF") == "1"
 	f := newFound(a)
 	e, err := Explanation{}, error(reason.SwitchedOff)
-	if !off {
-		f, err = find(a, nil)
-		if err == nil {
+	if env.Get("REPRISE_OFF") != "1" {
+		if err = find(f, nil); err == nil {
 			e, err = f.explain()
 		}
 	}

@@ -33,19 +33,18 @@ type found struct {
 // find finds the parts that the call needs, with the store that an earlier decision on the call has
 // opened, if there is one. It fails with a pass if the call is not to be managed; found then has
 // the parts of the steps before.
-func find(a *asked, before *book) (*found, error) {
-	f := newFound(a)
+func find(f *found, before *book) error {
 	for _, step := range []func() error{
 		f.readConfig, f.parse, f.checkStdout, f.locate, f.checkWrapper, f.checkFiles, f.checkPipes,
 		f.readSettings,
 		f.recallBinary, f.leaveChosen,
 	} {
 		if err := step(); err != nil {
-			return f, err
+			return err
 		}
 	}
 	f.openStore(before)
-	return f, nil
+	return nil
 }
 
 func newFound(a *asked) *found {

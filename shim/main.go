@@ -35,7 +35,8 @@ func Main(env Env) int {
 	case a.name == binary.Npx:
 		return a.search.Npx()
 	}
-	switch n := a.prepare(); n.do {
+	f := newFound(a)
+	switch n := prepare(f); n.do {
 	case run:
 		return n.decided.run()
 	case observe:
@@ -43,7 +44,7 @@ func Main(env Env) int {
 	case scout:
 		return n.decided.scout()
 	default:
-		return a.become(n.found, n.err)
+		return a.become(f, n.err)
 	}
 }
 
@@ -56,7 +57,6 @@ func init() { runtime.LockOSThread() }
 // in err.
 type next struct {
 	do      action
-	found   *found   // nil if little was found
 	decided *decided // nil if this process becomes the real binary
 	err     error
 }
@@ -72,36 +72,35 @@ const (
 )
 
 // prepare takes the steps before the tool starts. A panic in them is a failure.
-func (a *asked) prepare() (n next) {
-	if err := a.safely(func() error { n = a.decide(); return n.err }); err != nil {
-		return next{found: n.found, err: err}
+func prepare(f *found) (n next) {
+	if err := f.safely(func() error { n = nextOf(f); return n.err }); err != nil {
+		return next{err: err}
 	}
 	return n
 }
 
-// decide finds the parts that the call needs, reads the prompt, and has the ledger decide.
-func (a *asked) decide() next {
-	if a.env.Get("REPRISE_OFF") == "1" {
+// nextOf finds the parts that the call needs, reads the prompt, and has the ledger decide.
+func nextOf(f *found) next {
+	if f.env.Get("REPRISE_OFF") == "1" {
 		return next{err: reason.SwitchedOff}
 	}
-	f, err := find(a, nil)
-	if err != nil {
-		return next{found: f, err: err}
+	if err := find(f, nil); err != nil {
+		return next{err: err}
 	}
 	if f.line.Mode == rewrite.Observe { // the caller manages the session
 		d, err := f.observed()
-		return next{do: observe, found: f, decided: d, err: err}
+		return next{do: observe, decided: d, err: err}
 	}
 	line, text, err := f.readPrompt()
-	if a.input.waits() {
+	if f.input.waits() {
 		return f.scouted()
 	}
 	if err != nil {
-		return next{found: f, err: err}
+		return next{err: err}
 	}
 	d, err := decideOn(f, line, text, f.started)
 	if err == nil && d.decision.Mode == rewrite.Observe {
-		return next{do: observe, found: f, decided: d}
+		return next{do: observe, decided: d}
 	}
-	return next{do: run, found: f, decided: d, err: err}
+	return next{do: run, decided: d, err: err}
 }

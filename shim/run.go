@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
@@ -26,7 +27,9 @@ type ran struct {
 	*decided
 	*supervise.Attempt
 	status supervise.Status
-	early  *early // nil unless turns of a conversation were recorded before the tool's end
+	// turns of a conversation are recorded before the tool's end
+	recording sync.WaitGroup
+	recorded  int // how many were; only after the wait
 }
 
 // run runs the tool as decided, and once more, fresh, if it refuses the resume. It returns the

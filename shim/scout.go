@@ -11,11 +11,11 @@ import (
 // scouted returns the scout for a caller that needs the tool's answer before it sends a prompt.
 func (f *found) scouted() next {
 	if f.line.NoScout != "" {
-		return next{found: f, err: f.line.NoScout}
+		return next{err: f.line.NoScout}
 	}
 	unset := f.config.Tools[f.name].UnsetEnv
 	d := &decided{found: f, line: f.line, record: f.newRecord(f.started), unset: unset}
-	return next{do: scout, found: f, decided: d}
+	return next{do: scout, decided: d}
 }
 
 // scout starts the tool for a caller that needs the answer before it sends a prompt. The tool
@@ -75,8 +75,8 @@ func (r *ran) decideOnOpening() (stays bool) {
 func (r *ran) decideAgain() error {
 	before := r.record.Fingerprints
 	r.record.Fingerprints = decide.Fingerprints{}
-	f, err := find(r.again(), r.book)
-	if err != nil {
+	f := newFound(r.again())
+	if err := find(f, r.book); err != nil {
 		return err
 	}
 	r.record = f.newRecord(f.env.Now())

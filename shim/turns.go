@@ -16,12 +16,6 @@ import (
 // not wait for that: it continues in a copy, cut at the last message that was recorded. As long as
 // the caller can send more, the session is leased.
 
-// An early is the record made while the tool still ran.
-type early struct {
-	done  chan struct{}
-	turns int // how many were recorded
-}
-
 // finishEarly records a conversation with turns that are over, in a goroutine, so that the ledger
 // does not delay the tool's output.
 func (r *ran) finishEarly(turns []supervise.Turn, plan rewrite.Plan) {
@@ -30,12 +24,10 @@ func (r *ran) finishEarly(turns []supervise.Turn, plan rewrite.Plan) {
 		// record, or another machine would need a bundle of files that still change
 		return
 	}
-	r.early = &early{done: make(chan struct{})}
 	turns = supervise.OwnUsage(turns)
-	go func() {
-		defer close(r.early.done)
+	r.recording.Go(func() {
 		_ = r.safely(func() error { r.recordEarly(turns, plan); return nil }) // it is logged
-	}()
+	})
 }
 
 // recordEarly records turns, if a copy of the session made now would have all of them.
@@ -57,13 +49,13 @@ func (r *ran) recordEarly(turns []supervise.Turn, plan rewrite.Plan) {
 	end.Left = r.leftFiles(end, filesOf(turns))
 	own := r.record.Prompt
 	defer func() {
-		if r.early.turns == 0 {
+		if r.recorded == 0 {
 			r.record.Prompt = own // the end of the run is recorded anyhow
 		}
 	}()
 	r.record.Prompt = r.sentIn(turns)
 	if r.ledger.FinishEarly(r.ticket, &o, later...) == nil {
-		r.early.turns = len(turns)
+		r.recorded = len(turns)
 	}
 }
 
@@ -84,11 +76,7 @@ func filesOf(turns []supervise.Turn) (files []string) {
 
 // finishTurns records the rest of a conversation after the tool has ended.
 func (r *ran) finishTurns() {
-	recorded := 0
-	if r.early != nil {
-		<-r.early.done
-		recorded = r.early.turns
-	}
+	r.recording.Wait()
 	seen := r.seen()
 	r.noteProof()
 	turns := supervise.OwnUsage(r.Input.Talk.Took(seen, r.env.Now()))
@@ -106,11 +94,11 @@ func (r *ran) finishTurns() {
 	end.Revision, end.Left = r.revision(), r.leftFiles(end, filesOf(turns))
 	var err error
 	switch {
-	case recorded == 0:
+	case r.recorded == 0:
 		r.record.Prompt = r.sentIn(turns)
 		err = r.book.finish(r.ticket, &o, later...)
-	case recorded < len(turns):
-		err = r.book.finish(r.ticket, &o, later[recorded-1:]...)
+	case r.recorded < len(turns):
+		err = r.book.finish(r.ticket, &o, later[r.recorded-1:]...)
 	case r.status == supervise.Status{}:
 		err = r.book.finish(r.ticket, end)
 	default: // it was ended after the last turn; a copy is cut where that ended
