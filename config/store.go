@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 )
@@ -12,7 +11,7 @@ import (
 // A Store is where sessions are shared with other machines. Nothing of it can come from the working
 // directory: a repository could name another's store.
 type Store struct {
-	URL string // s3://bucket/prefix, "" for none
+	URL string // s3://bucket/prefix, "" for none; it contains no secret
 	// text of the key, from REPRISE_STORE_KEY only; it takes precedence over KeyFile
 	Key     string
 	KeyFile string // absolute path of a file with the key
@@ -59,43 +58,13 @@ func ResolveStore(getenv func(string) string, c Config) (Store, error) {
 	return s, nil
 }
 
-// shownParameters are the parameters of a store's URL that contain no secret.
-var shownParameters = []string{"endpoint", "region"}
-
-// Shown returns the store's URL without anything secret, "" if there is none.
-func (s Store) Shown() string {
-	if s.URL == "" {
-		return ""
-	}
-	at, err := url.Parse(s.URL)
-	if err != nil {
-		scheme, _, _ := strings.Cut(s.URL, ":")
-		return scheme + "://..."
-	}
-	shown := url.URL{Scheme: at.Scheme, Host: at.Host, Path: at.Path}
-	parameters := at.Query()
-	for name, values := range parameters {
-		if !slices.Contains(shownParameters, name) {
-			delete(parameters, name)
-			continue
-		}
-		for i, value := range values {
-			if inner, err := url.Parse(value); err != nil || inner.User != nil {
-				values[i] = "..."
-			}
-		}
-	}
-	text := shown.String()
-	if query, err := url.QueryUnescape(parameters.Encode()); err == nil && query != "" {
-		text += "?" + query
-	}
-	return text
-}
-
-// checkStoreURL returns a mistake if a text is not the URL of a store. The mistake does not contain
-// the text, since that can contain a password.
+// checkStoreURL returns a mistake if a text is not the URL of a store, or has a place for a secret.
+// The mistake does not contain the text, since that can contain a password.
 func checkStoreURL(text string) error {
 	at, err := url.Parse(text)
+	if err == nil {
+		_, err = url.ParseQuery(at.RawQuery)
+	}
 	switch {
 	case err != nil:
 		return &mistake{"is not a URL", storeHint}
@@ -106,6 +75,8 @@ func checkStoreURL(text string) error {
 			"they are taken from the environment as AWS's tools do"}
 	case at.Host == "":
 		return &mistake{"names no bucket", storeHint}
+	case at.Fragment != "":
+		return &mistake{"must not contain #", storeHint}
 	}
 	return checkBucketParameters(at.Query())
 }
@@ -114,20 +85,18 @@ const storeHint = `as in "s3://bucket/prefix?endpoint=https://minio:9000&region=
 
 func checkBucketParameters(parameters url.Values) error {
 	for name := range parameters {
-		if !slices.Contains(shownParameters, name) {
+		if name != "endpoint" && name != "region" {
 			return &mistake{fmt.Sprintf("has no parameter %q", name),
 				"an s3 URL can have endpoint and region"}
 		}
 	}
-	text := parameters.Get("endpoint")
-	if text == "" {
-		return nil
-	}
-	at, err := url.Parse(text)
-	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" ||
-		at.User != nil || strings.Trim(at.Path, "/") != "" {
-		return &mistake{"its endpoint must start with https:// or http:// and name a host",
-			storeHint}
+	for _, text := range parameters["endpoint"] {
+		at, err := url.Parse(text)
+		if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" ||
+			at.User != nil || strings.Trim(at.Path, "/") != "" || at.RawQuery+at.Fragment != "" {
+			return &mistake{"its endpoint must start with https:// or http:// and name a host",
+				storeHint}
+		}
 	}
 	return nil
 }
@@ -138,5 +107,5 @@ func storeURL(s *Store) value {
 			return err
 		}
 		return checkStoreURL(s.URL)
-	}, func() string { return quotedIfSet(s.Shown()) }}
+	}, func() string { return quotedIfSet(s.URL) }}
 }

@@ -23,8 +23,7 @@ func (c Config) Value(key string) (value string, known bool) {
 	return "", false
 }
 
-// Values returns all keys allowed outside of rules. None of them is a secret: the store's URL
-// is without its password.
+// Values returns all keys allowed outside of rules. None of them is a secret.
 func (c Config) Values() []Value {
 	var list []Value
 	for _, s := range settings(&c, "") {

@@ -51,10 +51,7 @@ func (a *asked) again() *asked {
 }
 
 func (a *asked) newSearch() *binary.Search {
-	return binary.NewSearch(a.name, a.env.Args, a.env.Environ, a.env.Stderr,
-		func(what string, err error) {
-			a.log.fault(what, err)
-		})
+	return binary.NewSearch(a.name, a.env.Args, a.env.Environ, a.env.Stderr, a.log.fault)
 }
 
 // toolName returns the name of the program as called, see called in front/exec.c, if that is a

@@ -25,7 +25,7 @@ const (
 
 // A StoreFailure is the last failure of a store, as a call noted it.
 type StoreFailure struct {
-	Store string    `json:"store"` // the URL as it can be shown
+	Store string    `json:"store"` // the URL
 	When  time.Time `json:"when"`
 	Why   string    `json:"why"`
 }
@@ -64,11 +64,11 @@ func (f *found) storeDown(s config.Store, now time.Time) bool {
 		return false
 	}
 	passed := now.Sub(last.When)
-	return last.Store == s.Shown() && passed >= 0 && passed < storePause
+	return last.Store == s.URL && passed >= 0 && passed < storePause
 }
 
 func (f *found) noteStoreDown(s config.Store, now time.Time, why error) {
-	failure := StoreFailure{Store: s.Shown(), When: now.Round(0), Why: StoreError(why, s)}
+	failure := StoreFailure{Store: s.URL, When: now.Round(0), Why: StoreError(why, s)}
 	if err := failure.write(f.env.Own); err != nil {
 		f.log.fault("note the store's failure", err)
 	}

@@ -267,11 +267,11 @@ func (d *checkup) store() {
 	case !setup.Runnable(shim.StoreHelper()):
 		d.Problem(name, "nothing is shared: there is no "+d.Tilde(shim.StoreHelper()),
 			"./install.sh --store installs it")
-	case failed == nil && f.Store == s.Shown():
+	case failed == nil && f.Store == s.URL:
 		d.Note(name, fmt.Sprintf("%s is configured; a call could not use it %s: %s", f.Store,
 			d.WhenWords(f.When), f.Why), "reprise-store check tries it")
 	default:
-		d.OK(name, s.Shown()+" is configured; reprise-store check tries it")
+		d.OK(name, s.URL+" is configured; reprise-store check tries it")
 	}
 }
 
