@@ -17,35 +17,28 @@ var exactCases = []struct {
 	name string
 	act  func(t *testing.T, dir string, step func(want string))
 	want []string
+	gone func(dir string) string // the directory that is not there yet, nil for none
 }{
 	{"the file appears later", func(t *testing.T, dir string, step func(string)) {
 		put(t, dir+"/own.jsonl", "1\n")
 		step("own.jsonl: 1\n")
 		grow(t, dir+"/own.jsonl", "2\n3")
 		step("own.jsonl: 2\n")
-	}, []string{"own.jsonl: 1\n", "own.jsonl: 2\n", "own.jsonl: 3"}},
+	}, []string{"own.jsonl: 1\n", "own.jsonl: 2\n", "own.jsonl: 3"}, nil},
 	{"the directory appears later", func(t *testing.T, dir string, step func(string)) {
-		if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * settle)
 		put(t, dir+"/own.jsonl", "1\n")
 		step("own.jsonl: 1\n")
 		grow(t, dir+"/own.jsonl", "2\n")
 		step("own.jsonl: 2\n")
-	}, []string{"own.jsonl: 1\n", "own.jsonl: 2\n"}},
+	}, []string{"own.jsonl: 1\n", "own.jsonl: 2\n"}, filepath.Dir},
 	{"the directory appears empty", func(t *testing.T, dir string, step func(string)) {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * settle)
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * settle)
 		put(t, dir+"/own.jsonl", "1\n")
 		step("own.jsonl: 1\n")
-	}, []string{"own.jsonl: 1\n"}},
+	}, []string{"own.jsonl: 1\n"}, filepath.Clean},
 	{"other files", func(t *testing.T, dir string, step func(string)) {
 		put(t, dir+"/other.jsonl", "no\n")
 		put(t, dir+"/own.jsonl.tmp", "no\n")
@@ -54,21 +47,21 @@ var exactCases = []struct {
 		put(t, dir+"/own.jsonl", "1\n")
 		step("own.jsonl: 1\n")
 		grow(t, dir+"/sub/own.jsonl", "no\n")
-	}, []string{"own.jsonl: 1\n"}},
+	}, []string{"own.jsonl: 1\n"}, nil},
 	{"a directory of that name", func(t *testing.T, dir string, step func(string)) {
 		put(t, dir+"/own.jsonl/own.jsonl", "no\n")
-	}, nil},
+	}, nil, nil},
 	{"a link of that name", func(t *testing.T, dir string, step func(string)) {
 		put(t, dir+"/target", "no\n")
 		if err := os.Symlink(dir+"/target", dir+"/own.jsonl"); err != nil {
 			t.Fatal(err)
 		}
-	}, nil},
+	}, nil, nil},
 	{"the longest line", func(t *testing.T, dir string, step func(string)) {
 		put(t, dir+"/own.jsonl", strings.Repeat("x", rewrite.LongestLine-1)+"\n"+strings.Repeat("y",
 			rewrite.LongestLine)+"\n2\n")
 	}, []string{"own.jsonl: " + strings.Repeat("x", rewrite.LongestLine-1) + "\n",
-		"own.jsonl: 2\n"}},
+		"own.jsonl: 2\n"}, nil},
 }
 
 func TestFollowExact(t *testing.T) {
@@ -82,6 +75,11 @@ func TestFollowExact(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "tool", "files")
 				if err := os.MkdirAll(dir, 0o700); err != nil {
 					t.Fatal(err)
+				}
+				if c.gone != nil {
+					if err := os.RemoveAll(c.gone(dir)); err != nil {
+						t.Fatal(err)
+					}
 				}
 				r := &record{dir: dir}
 				step := func(want string) { r.wait(t, want) }

@@ -121,7 +121,11 @@ func (w *Watcher) loop() {
 func (w *Watcher) handleEvent(e fsnotify.Event) {
 	path := filepath.Clean(e.Name)
 	if e.Has(fsnotify.Remove | fsnotify.Rename) {
-		w.forget(path, e.Has(fsnotify.Remove))
+		for _, t := range w.trees {
+			if t.holds(path) {
+				t.tails.gone(path, e.Has(fsnotify.Remove))
+			}
+		}
 	}
 	if !e.Has(fsnotify.Create | fsnotify.Write) {
 		return
@@ -138,21 +142,6 @@ func (w *Watcher) handleEvent(e fsnotify.Event) {
 			}
 		case t.holds(path):
 			w.dirty[path] = true
-		}
-	}
-}
-
-// forget drops a path that no longer names a file.
-func (w *Watcher) forget(path string, removed bool) {
-	for _, t := range w.trees {
-		if t.holds(path) {
-			t.tails.gone(path, removed)
-		}
-	}
-	if w.watched[path] {
-		delete(w.watched, path)
-		for _, t := range w.trees {
-			w.reach(t)
 		}
 	}
 }
