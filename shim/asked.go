@@ -35,8 +35,8 @@ type asked struct {
 
 func ask(env Env) *asked {
 	a := &asked{
-		env: env, name: toolName(env), started: env.Now(), input: newInput(env.Stdin),
-		signals: supervise.NewInbox(), ledger: &timedLedger{}, log: &log{},
+		env: env, name: toolName(env), started: env.Now(), ledger: &timedLedger{}, log: &log{},
+		input: &input{Source: &supervise.Staged{From: env.Stdin}}, signals: supervise.NewInbox(),
 	}
 	a.search = a.newSearch()
 	return a

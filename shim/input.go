@@ -1,7 +1,6 @@
 package shim
 
 import (
-	"os"
 	"strings"
 	"syscall"
 
@@ -15,10 +14,6 @@ import (
 type input struct {
 	supervise.Source
 	talk *supervise.Conversation // nil unless stdin is a conversation
-}
-
-func newInput(stdin *os.File) *input {
-	return &input{Source: &supervise.Staged{From: stdin}}
 }
 
 // waits reports whether stdin is a conversation where the caller waits for an answer before the

@@ -7,8 +7,6 @@ import (
 	"syscall"
 )
 
-var errIrregular = errors.New("not a regular file")
-
 // A fileID identifies a file under any name.
 type fileID struct{ dev, ino uint64 }
 
@@ -36,7 +34,7 @@ func open(path string) (*os.File, stamp, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errIrregular
+		err = errors.New("not a regular file")
 	}
 	if err != nil {
 		return nil, stamp{}, errors.Join(err, f.Close())

@@ -37,9 +37,6 @@ const (
 	maxSharedIndexes = 100
 )
 
-// errForeign reports that git would refuse a repository, as it is another user's.
-var errForeign = errors.New("the repository belongs to another user")
-
 var accountHome = sync.OnceValue(front.AccountHome)
 
 // scratchConfig is all the configuration that git reads, except core.excludesFile and
@@ -92,7 +89,7 @@ func (r Repository) newScratch(environ []string) (*scratch, error) {
 		err = errors.Join(err, s.write("shallow", shallow+"\n"))
 	}
 	if err == nil && !s.isOwn() && !s.isSafe() {
-		err = errForeign
+		err = errors.New("the repository belongs to another user") // git would refuse it
 	}
 	if err != nil {
 		s.remove()

@@ -169,12 +169,10 @@ func (t *Conversation) ForRun(plan rewrite.Plan) (Input, error) {
 // Again has nothing to prepare: frames has the input of another run.
 func (t *Conversation) Again([]byte) {}
 
-var errConsumed = errors.New("a run has consumed of stdin")
-
 // HandOn implements Source.
 func (t *Conversation) HandOn() (*os.File, error) {
 	if t.run > 0 {
-		return nil, errConsumed
+		return nil, errors.New("a run has consumed of stdin")
 	}
 	text := t.consumed()
 	return (&Staged{From: t.from, Data: text, used: text != "", more: !t.ended}).HandOn()
