@@ -392,21 +392,17 @@ static bool runnable(struct reprise_target *t)
 	return access(t->path, X_OK) == 0 || errno == EPERM || errno == ENOSYS;
 }
 
-// is_set reports whether a configured path, unless that is "", is an executable that is (one) or is not (!one) in a list of IDs.
-static bool is_set(const char *configured, const char *ids, bool one, struct reprise_target *found)
-{
-	int n = snprintf(found->path, sizeof found->path, "%s", configured);
-	return n > 0 && n < (int)sizeof found->path && runnable(found) && listed(ids, found->id) == one;
-}
-
-// find finds the first executable of a name on PATH that is (one) or is not (!one) in a list of
-// IDs. With behind, it must come behind a program that is. Files are compared by device and inode,
-// never by name.
-static bool find(const char *name, const char *path, const char *ids, bool one, bool behind, struct reprise_target *found)
+// find finds the first executable that is (one) or is not (!one) in a list of IDs: the configured path, unless that is "", or one
+// of a name on PATH. With behind, that must come behind a program that is. Files are compared by device and inode, never by
+// name.
+static bool find(const char *name, const char *configured, const char *path, const char *ids, bool one, bool behind,
+	struct reprise_target *found)
 {
 	const char *end;
-	int n;
+	int n = snprintf(found->path, sizeof found->path, "%s", configured);
 
+	if (n > 0 && n < (int)sizeof found->path && runnable(found) && listed(ids, found->id) == one)
+		return true;
 	for (const char *dir = path;; dir = end + 1) {
 		end = dir + strcspn(dir, ":");
 		if (end == dir) // an empty element is the working directory
@@ -434,9 +430,8 @@ bool reprise_find(const char *name, const char *configured, const char *path, co
 {
 	const char *last = again ? strrchr(skip, ',') : NULL;
 
-	return is_set(configured, skip, false, found) || find(name, path, skip, false, true, found) ||
-		find(name, path, skip, false, false, found) ||
-		(last && (is_set(configured, last + 1, true, found) || find(name, path, last + 1, true, false, found)));
+	return find(name, configured, path, skip, false, true, found) || find(name, configured, path, skip, false, false, found) ||
+		(last && find(name, configured, path, last + 1, true, false, found));
 }
 
 // --- becoming ---
