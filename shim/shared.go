@@ -151,17 +151,14 @@ func (b *book) detach(left []byte) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(dir, unfinishedOf(b.remote.Job(b.call)))
-	if err != nil {
-		return fmt.Errorf("leave the store to another process: %w", err)
-	}
-	_, err = file.Write(left)
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = startShimctl(b.env.Environ, FinishCommand, file.Name())
+	name := strings.Replace(unfinishedOf(b.remote.Job(b.call)), "*", b.unique(), 1)
+	path := filepath.Join(dir, name)
+	if err = os.WriteFile(path, left, 0o600); err == nil {
+		err = startShimctl(b.env.Environ, FinishCommand, path)
 	}
 	if err != nil {
 		return fmt.Errorf("leave the store to another process: %w",
-			errors.Join(err, os.Remove(file.Name())))
+			errors.Join(err, os.Remove(path)))
 	}
 	return nil
 }
