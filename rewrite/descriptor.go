@@ -91,24 +91,21 @@ func (d *Descriptor) IsNested(env func(string) string) bool {
 	})
 }
 
-var tools []Tool
+var tools = map[string]Tool{}
 
 // Names are the registered tools' names, in the order of screens.
 var Names []string
 
 // Register adds a tool. The package that implements the tool calls it before main.
 func Register(t Tool) {
-	tools = append(tools, t)
-	Names = append(Names, t.Descriptor().Name)
+	name := t.Descriptor().Name
+	tools[name], Names = t, append(Names, name)
 }
 
 // Lookup returns the tool of that name. ok is false if there is none.
 func Lookup(name string) (tool Tool, ok bool) {
-	i := slices.Index(Names, name)
-	if i < 0 {
-		return nil, false
-	}
-	return tools[i], true
+	tool, ok = tools[name]
+	return tool, ok
 }
 
 // SessionPaths returns the tool's SessionPaths below the home.

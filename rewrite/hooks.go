@@ -300,15 +300,6 @@ func namesFile(hooks any) bool {
 }
 
 func isEmpty(value any) bool {
-	switch value := value.(type) {
-	case nil:
-		return true
-	case string:
-		return value == ""
-	case map[string]any:
-		return len(value) == 0
-	case []any:
-		return len(value) == 0
-	}
-	return false
+	text, _ := json.Marshal(value) // it came from JSON
+	return slices.Contains([]string{"null", `""`, "{}", "[]"}, string(text))
 }
