@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -42,7 +43,8 @@ func (copilot) Stream(c rewrite.CommandLine, p rewrite.Plan,
 	return s
 }
 
-// totals are the figures that a session adds up over all the runs, by their names.
+// totals are the figures that a session adds up over all the runs, by their places in json's last
+// line, and the tokens.
 type totals map[string]float64
 
 // since returns the figures added since before. ok is false if something has decreased, so that
@@ -190,18 +192,9 @@ func (s *stream) learnResult(line []byte, e *event) []byte {
 	return s.ownResult(line)
 }
 
-// resultFigures are the figures in json's last line, with their names in the totals.
-var resultFigures = map[string]string{"usage\tpremiumRequests": "premium",
-	"usage\ttotalApiDurationMs": "api_ms", "usage\tcodeChanges\tlinesAdded": "added",
-	"usage\tcodeChanges\tlinesRemoved": "removed"}
-
 // ownResult replaces the session's figures in json's last line by this call's.
 func (s *stream) ownResult(line []byte) []byte {
-	before := map[string]float64{}
-	for path, name := range resultFigures {
-		before[path] = s.previous[name]
-	}
-	numbers := jsonline.Numbers(line)
+	before, numbers := maps.Clone(s.previous), jsonline.Numbers(line)
 	for _, n := range numbers {
 		if n.Path == "usage\tsessionDurationMs" {
 			if total, err := strconv.ParseInt(n.Text, 10, 64); err == nil {
@@ -367,8 +360,9 @@ func (s *stream) learnUsage(data []byte) {
 	if ok, whole := jsonline.ReadEvent(data, &u); !ok || !whole {
 		return
 	}
-	t := totals{"premium": u.Premium, "api_ms": u.APIMillis, "added": u.Changes.Added,
-		"removed": u.Changes.Removed}
+	t := totals{"usage\tpremiumRequests": u.Premium, "usage\ttotalApiDurationMs": u.APIMillis,
+		"usage\tcodeChanges\tlinesAdded":   u.Changes.Added,
+		"usage\tcodeChanges\tlinesRemoved": u.Changes.Removed}
 	for _, m := range u.Models {
 		t["input"] += m.Usage.Input
 		t["output"] += m.Usage.Output
