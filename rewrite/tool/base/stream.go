@@ -21,6 +21,8 @@ type Stream struct {
 	Stderr   string // to be shown there
 	Text     Text   // the caller's view, for streams that show text as it comes
 
+	Valid func(id string) bool // the tool's ValidID
+
 	Max   int  // the result of MaxLine
 	AtEnd bool // the result of PrintsAtEnd
 	Holds bool // the result of HoldsOutput
@@ -29,7 +31,7 @@ type Stream struct {
 // NewStream returns the common part of a stream. Text is shown unchanged: if a long line of it
 // waited here, the tool would not notice that the reader is gone.
 func NewStream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Totals) Stream {
-	s := Stream{Call: c, Plan: p, Previous: previous}
+	s := Stream{Call: c, Plan: p, Previous: previous, Valid: IsUUID}
 	switch c.Format {
 	case rewrite.StreamJSON:
 		s.Max = rewrite.LongestLine
@@ -44,14 +46,14 @@ func (s *Stream) Seen() *rewrite.StreamState { return &s.State }
 // LearnID pins the first valid ID if it is sure, or records that the tool left the requested
 // session or works in the session that it should have copied.
 func (s *Stream) LearnID(id, source string, sure bool) {
-	if !IsUUID(id) {
+	if id == "" {
 		return
 	}
 	if s.Plan.Resume != "" && (id == s.Plan.Resume) == s.Plan.Copy ||
 		s.Plan.NewID != "" && id != s.Plan.NewID {
 		s.State.WrongID = true
 	}
-	if s.State.ID == "" && sure {
+	if s.State.ID == "" && sure && s.Valid(id) {
 		s.State.ID, s.State.Source = id, source
 	}
 }

@@ -25,7 +25,9 @@ type stream struct {
 
 func (o opencode) Stream(c rewrite.CommandLine, p rewrite.Plan,
 	previous rewrite.Totals) rewrite.Stream {
-	return &stream{Stream: base.NewStream(c, p, previous), kilo: o.About.Name == "kilo"}
+	s := &stream{Stream: base.NewStream(c, p, previous), kilo: o.About.Name == "kilo"}
+	s.Valid = o.ValidID
+	return s
 }
 
 func (s *stream) Line(line []byte) []byte {
@@ -65,11 +67,11 @@ type event struct {
 func (s *stream) learn(e *event, whole bool) {
 	switch e.Type {
 	case "step_start", "text", "reasoning", "tool_use", "step_finish":
-		s.learnID(e.SessionID, "stdout", whole)
+		s.LearnID(e.SessionID, "stdout", whole)
 		s.State.Content = !s.State.WrongID
 		s.State.Failed = s.State.Failed || !whole
 	case "error":
-		s.learnID(e.SessionID, "stdout", whole)
+		s.LearnID(e.SessionID, "stdout", whole)
 	}
 	switch e.Type {
 	case "text":
@@ -115,15 +117,6 @@ func (s *stream) learnError(e *event) {
 		s.State.Refusal = reason.RefusedContext
 	case e.Error.Data.StatusCode == 400:
 		s.State.Refusal = reason.RefusedBroken
-	}
-}
-
-func (s *stream) learnID(id, source string, sure bool) {
-	if s.Plan.Resume != "" && id != "" && id != s.Plan.Resume {
-		s.State.WrongID = true
-	}
-	if s.State.ID == "" && sure && (opencode{}).ValidID(id) {
-		s.State.ID, s.State.Source = id, source
 	}
 }
 
@@ -187,10 +180,10 @@ func (s *stream) learnLog(fields string) {
 	switch {
 	case strings.HasPrefix(fields, "message=created ") &&
 		logField(fields, "parentID") == "undefined":
-		s.learnID(logField(fields, "id"), "stderr", s.State.ID == "")
+		s.LearnID(logField(fields, "id"), "stderr", s.State.ID == "")
 		s.State.Version = cmp.Or(s.State.Version, logField(fields, "version"))
 	case step && s.State.ID == "":
-		s.learnID(id, "stderr", true)
+		s.LearnID(id, "stderr", true)
 	case strings.HasPrefix(fields, "message=evaluated permission="):
 		s.State.ToolRan, s.State.Content = true, !s.State.WrongID
 	case id == "" || id != s.State.ID:
