@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/grammar"
 )
@@ -28,8 +29,9 @@ type Base struct {
 	Help  []string
 	Yargs bool
 	// Paths and Files are the results of SessionPaths and SessionFiles, with {id} for the session's
-	// ID; in Paths {dir} for the working directory, Dashed; in Files {file} for the session's file,
-	// {own} for it without the extension, and {project} for the directory above its own.
+	// ID; in Paths {short} for the beginning, {dir} for the working directory, Dashed, and {name}
+	// for the base name; in Files {file} for the session's file, {own} for it without the
+	// extension, and {project} for the directory above its own.
 	Paths []string
 	Files rewrite.SessionFiles
 }
@@ -81,6 +83,9 @@ func (Base) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 	return c.Prompt + "\n" + stdin
 }
 
+// ActsOn reports file mentions: "@" after anything but a backslash.
+func (Base) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
+
 // ForkPoint returns "": the tool copies whole sessions, if at all.
 func (Base) ForkPoint([]byte) string { return "" }
 
@@ -94,7 +99,8 @@ func (Base) CopySession(_, _, _ string, _ []byte) (string, []byte, error) {
 func (Base) ValidID(id string) bool { return IsUUID(id) }
 
 func (b Base) SessionPaths(cwd, id string) []string {
-	return filled(b.Paths, "{id}", id, "{dir}", Dashed(cwd))
+	return filled(b.Paths, "{id}", id, "{short}", id[:min(8, len(id))], "{dir}", Dashed(cwd),
+		"{name}", rewrite.Literal(cwd[strings.LastIndex(cwd, "/")+1:]))
 }
 
 func (b Base) SessionFiles(id, file string) rewrite.SessionFiles {

@@ -15,28 +15,25 @@ import (
 const LongestArg = 96 << 10
 
 // Add adds options to a plan's command line where wrapper scripts do not look: the first argument
-// stays first, and the last one last unless it belongs to the first. It returns the call with the
-// places that the parts have then.
-func Add(p *rewrite.Plan, c rewrite.CommandLine, options ...string) rewrite.CommandLine {
-	p.Args = slices.Insert(p.Args, c.AddAt, options...)
-	moved := func(place rewrite.Span) rewrite.Span {
-		if place.At >= c.AddAt {
+// stays first, and the last one last unless it belongs to the first. In a resume it then places the
+// prompt, which can be the value of an option.
+func Add(p *rewrite.Plan, c rewrite.CommandLine, prompt string, options ...string) {
+	p.Args, c.PromptArgs = slices.Insert(p.Args, c.AddAt, options...), slices.Clone(c.PromptArgs)
+	for i := range c.PromptArgs {
+		if place := &c.PromptArgs[i]; place.At >= c.AddAt {
 			place.At += len(options)
 		}
-		return place
 	}
-	c.FormatArg, c.PromptArgs = moved(c.FormatArg), slices.Clone(c.PromptArgs)
-	for i, place := range c.PromptArgs {
-		c.PromptArgs[i] = moved(place)
+	if p.Resume != "" {
+		placePrompt(p, c, prompt)
 	}
-	return c
 }
 
-// PlacePrompt puts the prompt of a resume where the caller's prompt was. A whole prompt stays as
+// placePrompt puts the prompt of a resume where the caller's prompt was. A whole prompt stays as
 // the caller sent it. A delta goes to stdin if any of the caller's prompt came from there, if it is
 // too long for argv, or if the tool would read it as an option or a subcommand there, unless it can
 // be the value of an option.
-func PlacePrompt(p *rewrite.Plan, c rewrite.CommandLine, option string) {
+func placePrompt(p *rewrite.Plan, c rewrite.CommandLine, option string) {
 	// Argv ends at a NUL, and every user of the machine can read it.
 	fromArgv := cmp.Or(p.Asked, p.Prompt) == c.Prompt
 	switch {

@@ -68,10 +68,10 @@ func PlanYargs(plan *rewrite.Plan, c rewrite.CommandLine, newID string, resume .
 	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
 	switch {
 	case plan.Resume != "":
-		PlacePrompt(plan, Add(plan, c, resume...), "--prompt")
+		Add(plan, c, "--prompt", resume...)
 	case c.Format == rewrite.Text && newID != "":
 		plan.NewID = newID
-		Add(plan, c, "--session-id="+newID)
+		Add(plan, c, "", "--session-id="+newID)
 	}
 }
 

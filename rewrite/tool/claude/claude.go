@@ -220,12 +220,7 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	case c.Format == rewrite.JSON && p.Names("--verbose"):
 		c.Format = rewrite.JSONVerbose
 	}
-	for _, o := range p.Options {
-		if o.Kind == grammar.CallerOwned {
-			c.SessionID = cmp.Or(o.Value(), c.SessionID)
-		}
-	}
-	c.KeepPrompt = p.Names("--replay-user-messages")
+	c.SessionID, c.KeepPrompt = p.Session(), p.Names("--replay-user-messages")
 	if len(p.Operands) > 0 {
 		c.PromptArgs = p.Operands[:1]
 		c.Prompt = c.Args[p.Operands[0].At]
@@ -496,10 +491,7 @@ func (claude) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	if c.Hour && c.HourCache != "" {
 		plan.Env = append(plan.Env, c.HourCache)
 	}
-	c = base.Add(&plan, c, added...)
-	if plan.Resume != "" {
-		base.PlacePrompt(&plan, c, "")
-	}
+	base.Add(&plan, c, "", added...)
 	return plan
 }
 

@@ -295,15 +295,12 @@ func (copilot) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 		added = append(added, "--share="+rewrite.Scratch+"/"+shareFile)
 		plan.Follow = append(plan.Follow, rewrite.Follow{Dir: rewrite.Scratch, Name: shareFile})
 	}
-	c = base.Add(&plan, c, added...)
-	if plan.Resume != "" {
-		if !plan.Whole {
-			// A delta ends as the prompt ends: the model is sent neither's white space there, so
-			// the two differ in length by the omission.
-			plan.Prompt = trimEnd(plan.Prompt) + plan.Asked[len(trimEnd(plan.Asked)):]
-		}
-		base.PlacePrompt(&plan, c, "--prompt")
+	if !plan.Whole {
+		// A delta ends as the prompt ends: the model is sent neither's white space there, so the
+		// two differ in length by the omission.
+		plan.Prompt = trimEnd(plan.Prompt) + plan.Asked[len(trimEnd(plan.Asked)):]
 	}
+	base.Add(&plan, c, "--prompt", added...)
 	return plan
 }
 

@@ -165,9 +165,6 @@ func (droid) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Co
 	return c
 }
 
-// ActsOn reports file mentions.
-func (droid) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
-
 // Plan requests stream-json unless a fresh call's own format has the session's ID: only there a
 // resume shows which texts are its own. droid 0.225.2 takes no ID, and the one way to find a
 // session that is known (--tag) would change the data that the service keeps.
@@ -180,10 +177,7 @@ func (droid) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	if plan.Resume != "" {
 		added = append(added, "--fork="+plan.Resume)
 	}
-	c = base.Add(&plan, c, added...)
-	if plan.Resume != "" {
-		base.PlacePrompt(&plan, c, "")
-	}
+	base.Add(&plan, c, "", added...)
 	return plan
 }
 

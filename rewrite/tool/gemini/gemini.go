@@ -25,10 +25,13 @@ type gemini struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-// The files are those that gemini itself deletes with a session (0.61.0). The name of the first
-// contains only eight characters of the ID.
+// A project's directory is named after the working directory, with a suffix if several projects
+// share that name. The file is named after the first minute and the first characters of the ID. The
+// files are those that gemini itself deletes with a session (0.61.0).
 var tool = gemini{base.Base{About: &descriptor, Refusals: refusals,
 	Help: []string{"--prompt", "--resume"}, Yargs: true,
+	Paths: []string{"tmp/{name}/chats/session-*-{short}.jsonl",
+		"tmp/*/chats/session-*-{short}.jsonl"},
 	Files: rewrite.SessionFiles{
 		Paths: append([]string{"{file}", "{project}/chats/{id}",
 			"{project}/logs/session-{id}.jsonl"}, named...),
@@ -172,9 +175,6 @@ func (gemini) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 	return c
 }
 
-// ActsOn reports file mentions: "@" after anything but a backslash.
-func (gemini) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
-
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/gemini/stdin-and-arg). It returns "" if gemini would not send or not store all of it.
 func (gemini) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
@@ -187,29 +187,18 @@ func (gemini) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 
 // Plan leaves every format as it is. In text, which does not name the session, the shim chooses the
 // ID; so it does for a copy, which it writes itself.
-func (gemini) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
+func (g gemini) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	if plan.Copy {
 		plan.NewID, plan.WriteCopy = t.NewID, true
 	}
 	base.PlanYargs(&plan, c, t.NewID, "--resume="+plan.ID())
 	if c.Format == rewrite.Text {
-		plan.Follow = []rewrite.Follow{{Dir: c.Home + "/tmp", Name: fileOf(plan.ID()), Lines: true}}
+		plan.Follow = []rewrite.Follow{{Dir: c.Home + "/tmp",
+			Name: path.Base(g.SessionPaths("", plan.ID())[0]), Lines: true}}
 	}
 	return plan
 }
-
-// SessionPaths returns the session's file. A project's directory is named after the working
-// directory, with a suffix if several projects share that name. The file is named after the first
-// minute and the first characters of the ID.
-func (gemini) SessionPaths(cwd, id string) []string {
-	file := "/chats/" + fileOf(id)
-	return []string{"tmp/" + rewrite.Literal(cwd[strings.LastIndex(cwd, "/")+1:]) + file,
-		"tmp/*" + file}
-}
-
-// fileOf returns the pattern of the names that a session's file might have.
-func fileOf(id string) string { return "session-*-" + id[:min(8, len(id))] + ".jsonl" }
 
 // IsOrphanFile reports whether the file is the orphan that a resume leaves if it takes place in a
 // later minute than the session began: a header, and the context of a session that is then not

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -150,11 +151,11 @@ func (p *Args) Value(option, otherwise string) string {
 	return otherwise
 }
 
-// Session returns the value of the last option that manages the caller's session.
+// Session returns the last value of the options that manage the caller's session.
 func (p *Args) Session() (id string) {
 	for _, o := range p.Options {
 		if o.Kind == CallerOwned {
-			id = o.Value()
+			id = cmp.Or(o.Value(), id)
 		}
 	}
 	return id

@@ -35,21 +35,15 @@ type opencode struct {
 
 func init() {
 	// OPENCODE is set for all that it starts.
-	opencode := describe("opencode", "opencode-ai", "OPENCODE_", "OPENCODE")
-	opencode.CannotWrite = 1
-	kilo := describe("kilo", "@kilocode/cli", "KILO_", "KILO_PID")
-	rewrite.Register(newTool(opencode, "OPENCODE_", []int{1, 17, 0}, []int{2}))
-	rewrite.Register(newTool(kilo, "KILO_", []int{7, 7, 9}, []int{8}))
+	tool := newTool("opencode", "opencode-ai", "OPENCODE_", "OPENCODE", []int{1, 17, 0}, []int{2})
+	tool.About.CannotWrite = 1
+	rewrite.Register(tool)
+	rewrite.Register(newTool("kilo", "@kilocode/cli", "KILO_", "KILO_PID", []int{7, 7, 9}, []int{8}))
 }
 
-func newTool(d *rewrite.Descriptor, variable string, oldest, newest []int) opencode {
-	return opencode{base.Base{About: d, Help: []string{"--format", "--session"}, Yargs: true,
-		Paths: []string{d.Database}}, variable, oldest, newest}
-}
-
-// describe returns the facts about a tool. Its shell tool sets nested.
-func describe(name, npm, variable, nested string) *rewrite.Descriptor {
-	return &rewrite.Descriptor{
+// newTool returns a tool. Its shell tool sets nested.
+func newTool(name, npm, variable, nested string, oldest, newest []int) opencode {
+	d := &rewrite.Descriptor{
 		Name:       name,
 		Packages:   []string{npm},
 		Headless:   []string{name, "run"},
@@ -67,6 +61,8 @@ func describe(name, npm, variable, nested string) *rewrite.Descriptor {
 		AsksVersion:  true,
 		Variables:    variables(variable),
 	}
+	return opencode{base.Base{About: d, Help: []string{"--format", "--session"}, Yargs: true,
+		Paths: []string{d.Database}}, variable, oldest, newest}
 }
 
 // hooks: plugins are code. The tools have no other hooks.
@@ -353,8 +349,7 @@ func accounts(text string) (accounts []rewrite.Setting) {
 // ActsOn returns false: opencode run sends file mentions and slash commands as they stand.
 func (opencode) ActsOn(string) bool { return false }
 
-// Plan adds options right behind run. A resume that sends only a part of the prompt sends it the
-// way that the caller's came.
+// Plan adds options right behind run.
 func (o opencode) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	var added []string
@@ -367,10 +362,7 @@ func (o opencode) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	if plan.Resume != "" {
 		added = append(added, "--session="+plan.Resume)
 	}
-	c = base.Add(&plan, c, added...)
-	if plan.Resume != "" && !plan.Whole {
-		base.PlacePrompt(&plan, c, "")
-	}
+	base.Add(&plan, c, "", added...)
 	return plan
 }
 

@@ -182,9 +182,6 @@ func settings(path, text string) []rewrite.Setting {
 	return rewrite.JSONSettings(path, text)
 }
 
-// ActsOn reports file mentions: "@" after anything but a backslash.
-func (qwen) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
-
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/qwen/stdin-and-arg). qwen adds that line to stdin alone as well; it is left out here,
 // so that a resume adds it again. It returns "" if qwen would not send all of it.

@@ -189,9 +189,9 @@ func (vibe) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Com
 	return c
 }
 
-// ActsOn reports file mentions ("@").
-func (vibe) ActsOn(text string) bool {
-	return prompt.Mentions(text, '@', true) || prompt.Mentions(text, '$', false)
+// ActsOn reports file mentions ("@"), and skills ("$NAME").
+func (v vibe) ActsOn(text string) bool {
+	return v.Base.ActsOn(text) || prompt.Mentions(text, '$', false)
 }
 
 // EffectivePrompt trims stdin but not argv, as vibe does.
@@ -222,24 +222,15 @@ func (vibe) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	if plan.Resume != "" {
 		added = append(added, "--resume="+plan.Resume)
 	}
-	c = base.Add(&plan, c, added...)
-	if plan.Resume != "" {
-		resume(&plan, c)
+	base.Add(&plan, c, "--prompt", added...)
+	if plan.Stdin != "" {
+		plan.Prompt = strings.TrimSpace(plan.Prompt) // as vibe does
+		plan.Stdin = plan.Prompt
+		if c.Stdin != rewrite.StdinPrompt { // it was in argv, and is too long now
+			plan.Args = append(plan.Args, "--prompt")
+		}
 	}
 	return plan
-}
-
-// resume leaves the option without a value for a prompt on stdin.
-func resume(p *rewrite.Plan, c rewrite.CommandLine) {
-	base.PlacePrompt(p, c, "--prompt")
-	if p.Stdin == "" {
-		return
-	}
-	p.Prompt = strings.TrimSpace(p.Prompt) // as vibe does
-	p.Stdin = p.Prompt
-	if c.Stdin != rewrite.StdinPrompt { // it was in argv, and is too long now
-		p.Args = append(p.Args, "--prompt")
-	}
 }
 
 // refusals lists how vibe's messages begin when it refuses a resume.
