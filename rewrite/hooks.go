@@ -26,12 +26,6 @@ type Hooks struct {
 	Plugins string
 }
 
-// A HookFile is a file that can have hooks. Unread reports that it is there, but could not be read.
-type HookFile struct {
-	Path, Text string
-	Unread     bool
-}
-
 // administrators are how the paths of an administrator's files begin.
 var administrators = []string{"/etc/", "/Library/"}
 
@@ -49,7 +43,7 @@ func (c *CommandLine) ReadHooks(h Hooks, s HostEnv, skip func(path string) bool)
 		case isOff(plugins, f), off && !isAdministrators(f.Path):
 		case path.Base(f.Path) == marketplaceFile:
 			c.note(h.inMarketplace(f, plugins))
-		case c.note(h.in(f.HookFile, f.tree)) && !f.settings:
+		case c.note(h.in(f.File, f.tree)) && !f.settings:
 			c.Settings = append(c.Settings, Setting{Name: f.Path, Value: f.Text})
 		}
 	}
@@ -64,7 +58,7 @@ func (c *CommandLine) ReadHooks(h Hooks, s HostEnv, skip func(path string) bool)
 
 // parsedHooks is a file that can have hooks, with the members, nil if they are not known.
 type parsedHooks struct {
-	HookFile
+	File
 	settings bool   // it is one of the call's settings files, which are settings anyhow
 	plugin   string // the plugin that it belongs to
 	tree     map[string]any
@@ -72,13 +66,13 @@ type parsedHooks struct {
 
 // parsedHooks parses the call's settings files and hook files, except those that skip names.
 func (c *CommandLine) parsedHooks(s HostEnv, skip func(path string) bool) (files []parsedHooks) {
-	add := func(f HookFile, settings bool) {
+	add := func(f File, settings bool) {
 		if skip == nil || !skip(f.Path) {
 			files = append(files, parsedHooks{f, settings, pluginOf(f.Path), parseSettings(f)})
 		}
 	}
-	for path, text := range s.SettingsOf(c) {
-		add(HookFile{Path: path, Text: text}, true)
+	for _, f := range s.Settings {
+		add(f, true)
 	}
 	for _, f := range s.Hooks {
 		add(f, false)
@@ -108,7 +102,7 @@ func (h Hooks) enabledPlugins(files []parsedHooks) (plugins map[string]bool, off
 
 // ReadHooksIn is ReadHooks for JSON on a command line or in a variable.
 func (c *CommandLine) ReadHooksIn(h Hooks, text string) {
-	f := HookFile{Path: ".json", Text: text}
+	f := File{Path: ".json", Text: text}
 	c.note(h.in(f, parseSettings(f)))
 }
 
@@ -136,7 +130,7 @@ func (c *CommandLine) note(k hookKinds) bool {
 var elsewhere = []any{"link", "wellknown"}
 
 // in returns the hooks of a file.
-func (h Hooks) in(f HookFile, tree map[string]any) hookKinds {
+func (h Hooks) in(f File, tree map[string]any) hookKinds {
 	switch {
 	case f.Unread, slices.Contains(codeFiles, path.Ext(f.Path)):
 		return anyHook
@@ -229,7 +223,7 @@ func isExpression(word string) bool {
 
 // parseSettings returns the members of a file in JSON or TOML, as they are in JSON, nil if it has
 // none.
-func parseSettings(f HookFile) (tree map[string]any) {
+func parseSettings(f File) (tree map[string]any) {
 	text := []byte(strings.TrimPrefix(f.Text, "\ufeff"))
 	switch path.Ext(f.Path) {
 	case ".md":

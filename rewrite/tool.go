@@ -13,7 +13,6 @@ package rewrite
 
 import (
 	"encoding/json"
-	"iter"
 	"slices"
 	"strings"
 
@@ -86,22 +85,18 @@ type Input struct {
 
 // A HostEnv is the surroundings of a call: all that it depends on apart from the command line.
 type HostEnv struct {
-	Settings map[string]string // content of the call's SettingsFiles that exist
-	Hooks    []HookFile        // the call's HookFiles that exist
+	Settings []File // the call's SettingsFiles that exist
+	Hooks    []File // the call's HookFiles that exist
 	// the working directory, and the root of the repository if it has one
 	Dirs    []string
 	Version string // the tool's, "" if not known
 }
 
-// SettingsOf returns the settings files of a call that exist, with their content.
-func (s HostEnv) SettingsOf(c *CommandLine) iter.Seq2[string, string] {
-	return func(yield func(path, text string) bool) {
-		for _, path := range c.SettingsFiles {
-			if text, found := s.Settings[path]; found && !yield(path, text) {
-				return
-			}
-		}
-	}
+// A File is a file of the call's surroundings. Unread reports that it is there, but could not be
+// read.
+type File struct {
+	Path, Text string
+	Unread     bool
 }
 
 // A Probe is the facts that a binary's own --help revealed.

@@ -168,14 +168,13 @@ func (f *found) project() *work.Project {
 
 // hostEnv reads the settings files that the call depends on, and the tool's version.
 func (f *found) hostEnv() rewrite.HostEnv {
-	s := rewrite.HostEnv{Version: f.real.Version(), Settings: map[string]string{},
-		Dirs: git.ProjectDirs(f.cwd)}
+	s := rewrite.HostEnv{Version: f.real.Version(), Dirs: git.ProjectDirs(f.cwd)}
 	if s.Version == "" && f.tool.Descriptor().AsksVersion {
 		s.Version = f.learn().Version
 	}
 	for _, path := range f.line.SettingsFiles {
 		if text, err := disk.Read(path, maxSize(path)); err == nil {
-			s.Settings[path] = text
+			s.Settings = append(s.Settings, rewrite.File{Path: path, Text: text})
 		}
 	}
 	s.Hooks = f.hookFiles()
@@ -183,7 +182,7 @@ func (f *found) hostEnv() rewrite.HostEnv {
 }
 
 // hookFiles reads the files that can have hooks.
-func (f *found) hookFiles() (files []rewrite.HookFile) {
+func (f *found) hookFiles() (files []rewrite.File) {
 	found, left := directories{}, int64(maxWatchedBytes)
 	for _, w := range f.line.HookFiles {
 		paths := found.paths(w, f.cwd)
@@ -193,10 +192,10 @@ func (f *found) hookFiles() (files []rewrite.HookFile) {
 				continue
 			}
 			left -= int64(len(text))
-			files = append(files, rewrite.HookFile{Path: path, Text: text, Unread: err != nil})
+			files = append(files, rewrite.File{Path: path, Text: text, Unread: err != nil})
 		}
 		if len(paths) >= maxWatched && strings.Contains(w.Path, "*") { // there can be more
-			files = append(files, rewrite.HookFile{Path: w.Path, Unread: true})
+			files = append(files, rewrite.File{Path: w.Path, Unread: true})
 		}
 	}
 	return files

@@ -301,7 +301,7 @@ func hooks(c *rewrite.CommandLine, s rewrite.HostEnv) {
 				c.ReadHooksIn(table, setting.Value)
 			}
 		case "--plugin-dir":
-			if !slices.ContainsFunc(s.Hooks, func(f rewrite.HookFile) bool {
+			if !slices.ContainsFunc(s.Hooks, func(f rewrite.File) bool {
 				return strings.Contains(f.Path, strings.Trim(setting.Value, "./"))
 			}) {
 				c.CannotReadHooks()
@@ -366,16 +366,16 @@ func readFiles(c *rewrite.CommandLine, s rewrite.HostEnv) (state, credentials, t
 			texts += setting.Value
 		}
 	}
-	for path, text := range s.SettingsOf(c) {
+	for _, f := range s.Settings {
 		switch {
-		case path == credentialsFile(c.Home):
-			credentials = text
-		case strings.HasSuffix(path, "/.claude.json"):
-			state = text
+		case f.Path == credentialsFile(c.Home):
+			credentials = f.Text
+		case strings.HasSuffix(f.Path, "/.claude.json"):
+			state = f.Text
 		default:
-			texts += text
-			if !inSettings(c.Settings, path) {
-				c.Settings = append(c.Settings, rewrite.JSONSettings(path, text)...)
+			texts += f.Text
+			if !inSettings(c.Settings, f.Path) {
+				c.Settings = append(c.Settings, rewrite.JSONSettings(f.Path, f.Text)...)
 			}
 		}
 	}

@@ -181,13 +181,13 @@ func TestClaudeSettles(t *testing.T) {
 	// A setting that makes json an array of all events changes nothing: the array is read too.
 	verbose := map[string]string{"/h/.claude/settings.json": `{"verbose":true}`}
 	if c := tool.ResolveWithEnv(parse("-p hi --output-format json", "HOME=/h"),
-		rewrite.HostEnv{Settings: verbose}); c.Mode != rewrite.Fresh {
+		rewrite.HostEnv{Settings: tooltest.Files(verbose)}); c.Mode != rewrite.Fresh {
 		t.Errorf("verbose in settings: %s %q", c.Mode, c.Reason)
 	}
 	own := tool.ResolveWithEnv(parse("-p hi", "HOME=/h"),
-		rewrite.HostEnv{Settings: map[string]string{"/h/.claude.json": "{}"}})
+		rewrite.HostEnv{Settings: []rewrite.File{{Path: "/h/.claude.json", Text: "{}"}}})
 	theirs := tool.ResolveWithEnv(parse("-p hi", "HOME=/h"),
-		rewrite.HostEnv{Settings: map[string]string{"/h/.claude/settings.json": "{}"}})
+		rewrite.HostEnv{Settings: []rewrite.File{{Path: "/h/.claude/settings.json", Text: "{}"}}})
 	if len(own.Settings) != 0 || len(theirs.Settings) != 1 {
 		t.Errorf("settings %+v and %+v", own.Settings, theirs.Settings)
 	}
@@ -196,10 +196,10 @@ func TestClaudeSettles(t *testing.T) {
 // A settings file is a setting once, also beside a skill that --setting-sources leaves out.
 func TestSettingsBesideSkippedSkill(t *testing.T) {
 	c := parse("-p hi --setting-sources project", "HOME=/h")
-	host := rewrite.HostEnv{Version: "2.1.330", Settings: map[string]string{
-		".claude/settings.json": `{"hooks":{"UserPromptSubmit":[{}]}}`}}
+	host := rewrite.HostEnv{Version: "2.1.330", Settings: []rewrite.File{
+		{Path: ".claude/settings.json", Text: `{"hooks":{"UserPromptSubmit":[{}]}}`}}}
 	want := tool.ResolveWithEnv(c, host).Settings
-	host.Hooks = []rewrite.HookFile{{Path: "/h/.claude/skills/own/SKILL.md",
+	host.Hooks = []rewrite.File{{Path: "/h/.claude/skills/own/SKILL.md",
 		Text: "hooks: {UserPromptSubmit: []}"}}
 	if got := tool.ResolveWithEnv(c, host).Settings; !slices.EqualFunc(got, want,
 		func(a, b rewrite.Setting) bool { return a.Name == b.Name && a.Value == b.Value }) {
@@ -230,7 +230,7 @@ func TestClaudeAsksForAnHour(t *testing.T) {
 		{version: "2.1.330", settings: settings},
 	} {
 		c := tool.ResolveWithEnv(parse("-p hi"+tt.line, append(tt.env, "HOME=/h")...),
-			rewrite.HostEnv{Version: tt.version, Settings: tt.settings})
+			rewrite.HostEnv{Version: tt.version, Settings: tooltest.Files(tt.settings)})
 		if c.HourCache != tt.hour {
 			t.Errorf("%+v: %q", tt, c.HourCache)
 		}
@@ -734,7 +734,7 @@ func TestClaudeReadsItsState(t *testing.T) {
 		c := parse("-p hi", "HOME=/h")
 		files := map[string]string{"/h/.claude.json": state,
 			"/h/.claude/.credentials.json": credentials}
-		return tool.ResolveWithEnv(c, rewrite.HostEnv{Settings: files,
+		return tool.ResolveWithEnv(c, rewrite.HostEnv{Settings: tooltest.Files(files),
 			Dirs: []string{"/p", "/q"}}).Settings
 	}
 	want := []rewrite.Setting{
@@ -802,7 +802,7 @@ func TestClaudeResumesWithItsModel(t *testing.T) {
 			env = append(env, tt.env)
 		}
 		c := tool.ResolveWithEnv(parse(tt.line, env...),
-			rewrite.HostEnv{Version: tt.version, Settings: tt.settings})
+			rewrite.HostEnv{Version: tt.version, Settings: tooltest.Files(tt.settings)})
 		for _, resumes := range []bool{true, false} {
 			target := rewrite.ToFresh("hi")
 			if resumes {

@@ -288,8 +288,8 @@ func (a *commandLine) elsewhere(sub, unknown string, in rewrite.Input) reason.Co
 
 // ResolveWithEnv rejects versions before 0.42: exec could not resume, or did not show the session.
 func (codex) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
-	for _, login := range s.SettingsOf(&c) {
-		c.Settings = append(c.Settings, accountOf(login))
+	for _, login := range s.Settings {
+		c.Settings = append(c.Settings, accountOf(login.Text))
 	}
 	c.ReadHooks(descriptor.Hooks, s, nil)
 	for _, setting := range c.Settings {

@@ -200,8 +200,8 @@ func (copilot) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.
 		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
 		return c
 	}
-	for path, text := range s.SettingsOf(&c) {
-		c.Settings = append(c.Settings, settings(path, text)...)
+	for _, f := range s.Settings {
+		c.Settings = append(c.Settings, settings(f.Path, f.Text)...)
 	}
 	c.ReadHooks(descriptor.Hooks, s, nil)
 	return c

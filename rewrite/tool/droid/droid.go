@@ -157,8 +157,8 @@ func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 // ResolveWithEnv counts the content of the settings, since a session keeps the model that it began
 // with.
 func (droid) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
-	for path, text := range s.SettingsOf(&c) {
-		c.Settings = append(c.Settings, rewrite.JSONSettings(path, text)...)
+	for _, f := range s.Settings {
+		c.Settings = append(c.Settings, rewrite.JSONSettings(f.Path, f.Text)...)
 	}
 	c.ReadHooks(descriptor.Hooks, s, nil)
 	c.Copies = true

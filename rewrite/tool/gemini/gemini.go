@@ -152,18 +152,18 @@ func forgets(text string) bool {
 // names none. --session-id exists since 0.41.
 func (gemini) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	leave := func(why reason.Code) { c.Mode, c.Reason = rewrite.Passthrough, why }
-	for file, text := range s.SettingsOf(&c) {
-		name := path.Base(file)
+	for _, f := range s.Settings {
+		name := path.Base(f.Path)
 		if account := logins[name]; account != "" {
-			if id := jsonline.Member(text, account); id != "" {
+			if id := jsonline.Member(f.Text, account); id != "" {
 				c.Settings = append(c.Settings, rewrite.Setting{Name: "~/.gemini/" + name,
 					Value: id, Guard: reason.AuthChanged})
 			}
 			continue
 		}
-		c.Settings = append(c.Settings, rewrite.JSONSettings(file, text)...)
-		if c.FormatArg.N == 0 && strings.Contains(text, `"output"`) &&
-			strings.Contains(text, `"format"`) {
+		c.Settings = append(c.Settings, rewrite.JSONSettings(f.Path, f.Text)...)
+		if c.FormatArg.N == 0 && strings.Contains(f.Text, `"output"`) &&
+			strings.Contains(f.Text, `"format"`) {
 			leave(reason.VerboseSetting)
 		}
 	}

@@ -157,7 +157,8 @@ func TestGeminiSettles(t *testing.T) {
 	for _, tt := range tests {
 		c := parseGemini(tt.line)
 		c = tool.ResolveWithEnv(c, rewrite.HostEnv{
-			Settings: map[string]string{c.SettingsFiles[0]: tt.settings}, Version: tt.version})
+			Settings: []rewrite.File{{Path: c.SettingsFiles[0], Text: tt.settings}},
+			Version:  tt.version})
 		if c.Reason != tt.want || (c.Mode == rewrite.Passthrough) != (tt.want != "") {
 			t.Errorf("%q with %q, %s: %s %q, want %q", tt.line, tt.settings, tt.version, c.Mode,
 				c.Reason, tt.want)
@@ -517,7 +518,7 @@ func TestGeminiAccounts(t *testing.T) {
 	gemini := func(file, text string) rewrite.Setting {
 		path := "/h/.gemini/" + file
 		c := tool.ResolveWithEnv(rewrite.CommandLine{SettingsFiles: []string{path}},
-			rewrite.HostEnv{Settings: map[string]string{path: text}})
+			rewrite.HostEnv{Settings: []rewrite.File{{Path: path, Text: text}}})
 		return c.Settings[0]
 	}
 	if gemini("google_accounts.json", `{"active":"a","old":[]}`) ==

@@ -294,11 +294,11 @@ func (o opencode) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewri
 	}) {
 		c.ReadHooks(hooks, s, nil)
 	}
-	for path, text := range s.SettingsOf(&c) {
-		if strings.HasSuffix(path, "/auth.json") {
-			c.Settings = append(c.Settings, accounts(text)...)
+	for _, f := range s.Settings {
+		if strings.HasSuffix(f.Path, "/auth.json") {
+			c.Settings = append(c.Settings, accounts(f.Text)...)
 		} else {
-			c.Settings = append(c.Settings, settings(path, text)...)
+			c.Settings = append(c.Settings, settings(f.Path, f.Text)...)
 		}
 	}
 	return c

@@ -163,7 +163,7 @@ func TestOpencodeSettings(t *testing.T) {
 		c := call("run hi", "HOME=/h")
 		c.SettingsFiles = []string{path}
 		return tool().ResolveWithEnv(c, rewrite.HostEnv{Version: "1.18.33",
-			Settings: map[string]string{path: text}}).Settings
+			Settings: []rewrite.File{{Path: path, Text: text}}}).Settings
 	}
 	tests := []struct {
 		path, a, b string

@@ -154,10 +154,10 @@ func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 // ResolveWithEnv reads the settings. 0.23.4 is the oldest version tried that copies a session;
 // older ones are passed through.
 func (qwen) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
-	for path, text := range s.SettingsOf(&c) {
-		if !strings.HasSuffix(path, "/oauth_creds.json") {
-			c.Settings = append(c.Settings, settings(path, text)...)
-		} else if account := jsonline.Member(text, "resource_url"); account != "" {
+	for _, f := range s.Settings {
+		if !strings.HasSuffix(f.Path, "/oauth_creds.json") {
+			c.Settings = append(c.Settings, settings(f.Path, f.Text)...)
+		} else if account := jsonline.Member(f.Text, "resource_url"); account != "" {
 			c.Settings = append(c.Settings, rewrite.Setting{Name: "~/.qwen/oauth_creds.json",
 				Value: account, Guard: reason.AuthChanged})
 		}

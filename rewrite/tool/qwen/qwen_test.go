@@ -102,7 +102,7 @@ func TestQwenSettles(t *testing.T) {
 	settle := func(text string) rewrite.CommandLine {
 		c := parseQwen("hi", "")
 		return tool.ResolveWithEnv(c, rewrite.HostEnv{
-			Settings: map[string]string{".qwen/settings.json": text}})
+			Settings: []rewrite.File{{Path: ".qwen/settings.json", Text: text}}})
 	}
 	without := settle(`{"a": 1, "b": {"c": true}}`)
 	for _, text := range []string{`{"$version": 4, "a": 1, "b": {"c": true}}`,

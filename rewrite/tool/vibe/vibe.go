@@ -13,6 +13,7 @@ package vibe
 import (
 	"cmp"
 	"encoding/json"
+	"path"
 	"slices"
 	"strings"
 
@@ -181,10 +182,9 @@ func (vibe) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Com
 		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
 		return c
 	}
-	for path, text := range s.SettingsOf(&c) {
+	for _, f := range s.Settings {
 		// By the name alone: a caller can move VIBE_HOME with each call.
-		c.Settings = append(c.Settings, rewrite.Setting{
-			Name: path[strings.LastIndex(path, "/")+1:], Value: text})
+		c.Settings = append(c.Settings, rewrite.Setting{Name: path.Base(f.Path), Value: f.Text})
 	}
 	return c
 }

@@ -265,7 +265,7 @@ func TestVibeSettles(t *testing.T) {
 	with := func(text string) []rewrite.Setting {
 		c := call("-p hi")
 		return tool.ResolveWithEnv(c, rewrite.HostEnv{Version: "3.0.3",
-			Settings: map[string]string{c.SettingsFiles[0]: text}}).Settings
+			Settings: []rewrite.File{{Path: c.SettingsFiles[0], Text: text}}}).Settings
 	}
 	if slices.Equal(with(`active_model = "a"`), with(`active_model = "b"`)) {
 		t.Error("another model in the configuration does not count")
