@@ -350,15 +350,10 @@ func wordLabel(line string) (who speaker, label, text string) {
 	if who == everydayWord && sign == '>' {
 		who = unknownName
 	}
-	if who == unknownName && isItem(line) {
-		who = everydayWord
+	if who == unknownName && (line[0] == '-' || line[0] == '*' && !strings.HasPrefix(line, "**")) {
+		who = everydayWord // an item of a list
 	}
 	return who, normalLabel(name), stripEmphasis(rest)
-}
-
-func isItem(line string) bool {
-	return strings.HasPrefix(line, "-") ||
-		strings.HasPrefix(line, "*") && !strings.HasPrefix(line, "**")
 }
 
 // isLabelAlone reports whether a line is emphasized or ends with a sign after a label. bare is the

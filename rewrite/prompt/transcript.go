@@ -115,7 +115,6 @@ type history struct {
 	end     int         // the line after the newest answer
 	spans   []lineRange // the answers, with the lines of their names
 	label   string      // the name over the last answer found, "" for none
-	speaker speaker
 }
 
 type lineRange struct{ from, to int } // lines
@@ -149,30 +148,26 @@ func nextOf(indexes []int, i, end int) int {
 func (p *Prompt) findHistory(c *Continuity) *history {
 	h := &history{Prompt: p, c: c, known: map[string]bool{}, talks: c.sent.Transcript}
 	answers, lines := c.sent.Answers, p.lines
-	slipped := false
-	for i := 0; i < len(lines); {
-		if len(h.spans) >= len(answers)-1 { // the newest answer is new, or under a name
-			if i = min(nextOf(c.new, i, len(lines)), nextOf(p.spoken, i, len(lines))); i ==
-				len(lines) {
-				break
-			}
+	for i := 0; len(h.spans) < len(answers); {
+		if len(h.spans) == len(answers)-1 { // the newest answer is new, or under a name
+			i = min(nextOf(c.new, i, len(lines)), nextOf(p.spoken, i, len(lines)))
+		}
+		if i == len(lines) {
+			break
 		}
 		l := &lines[i]
-		if at, ok := h.nextAnswer(i); ok {
-			h.spans = append(h.spans, lineRange{i, at.to})
-			if len(h.spans) == len(answers) {
-				h.newest, h.end, h.speaker, h.own, h.slipped = true, at.to, l.speaker, at.own,
-					slipped
-				h.sameName = at.label != "" && (l.speaker == assistant || at.label == h.label)
-			}
-			h.label = at.label
-			i = at.to
+		at, ok := h.nextAnswer(i)
+		if !ok {
+			h.slipped = h.slipped || !c.old(l) && l.speaker != closing && !isFrame(l.line) &&
+				!c.introduces(l)
+			i++
 			continue
 		}
-		slipped = slipped || !c.old(l) && l.speaker != closing && !isFrame(l.line) &&
-			!c.introduces(l)
-		i++
+		h.spans = append(h.spans, lineRange{i, at.to})
+		h.sameName = at.label != "" && (l.speaker == assistant || at.label == h.label)
+		h.end, h.label, h.own, i = at.to, at.label, at.own, at.to
 	}
+	h.newest = len(answers) > 0 && len(h.spans) == len(answers)
 	h.readKnown()
 	h.checkAdded()
 	if n := len(answers); n > 0 && !h.newest {
@@ -203,9 +198,10 @@ func (h *history) checkAdded() {
 	}
 	named := h.spans[len(h.spans)-1].from
 	follows := h.end < len(h.lines) && h.replies(h.end) && !h.endsSection(named, h.end)
-	h.turns = follows || h.speaker == assistant && !h.own && !h.namesAnswer(named)
+	byName := h.lines[named].speaker == assistant
+	h.turns = follows || byName && !h.own && !h.namesAnswer(named)
 	// An answer under the name of an earlier speaker is attributed to the wrong one.
-	wrongMouth := h.speaker != assistant && len(h.c.sent.Answers) == 1 && h.known[h.label] &&
+	wrongMouth := !byName && len(h.c.sent.Answers) == 1 && h.known[h.label] &&
 		!h.asksForResult()
 	h.proven = follows && !h.slipped && !h.marked && h.foreign == "" && !wrongMouth
 }
@@ -232,8 +228,8 @@ func (h *history) replies(i int) bool {
 	case l.speaker == other, h.known[l.label] && l.speaker != assistant:
 		return true
 	}
-	return i == h.end && asksByName(h.label) && (h.own || !h.known[h.label]) &&
-		answersByName(l.label)
+	return i == h.end && (h.label == "q" || h.label == "question") &&
+		(h.own || !h.known[h.label]) && (l.label == "a" || nameWords()[l.label].plain)
 }
 
 // asksForResult reports whether the last name in the newest answer is over a call of a tool:
@@ -253,13 +249,6 @@ func (h *history) asksForResult() bool {
 }
 
 var actionWords = anyOf("action act tool function call command input")
-
-// asksByName and answersByName report whether names are those over a question and over the answer
-// to it.
-func asksByName(label string) bool {
-	return label == "q" || label == "question"
-}
-func answersByName(label string) bool { return label == "a" || nameWords()[label].plain }
 
 // checkForeign finds added turns that are neither the session's answers nor addressed to it.
 func (h *history) checkForeign() {
