@@ -112,21 +112,16 @@ func (s *stream) End() []byte {
 // jsonResult returns where the result is in json's output. With --verbose, or that setting, claude
 // prints an array of all events, the result last. A line that is cut short has none.
 func jsonResult(line []byte) (from, to int) {
-	to = len(line)
 	if !bytes.HasPrefix(line, []byte("[")) {
-		return from, to
+		return 0, len(line)
 	}
-	d := json.NewDecoder(bytes.NewReader(line))
-	_, _ = d.Token() // the bracket
-	for d.More() {
-		var event json.RawMessage
-		if d.Decode(&event) != nil {
-			return 0, 0
-		}
-		to = int(d.InputOffset())
-		from = to - len(event)
+	var events []json.RawMessage
+	if json.Unmarshal(line, &events) != nil || len(events) == 0 {
+		return 0, 0
 	}
-	return from, to
+	last := events[len(events)-1]
+	from = bytes.LastIndex(line, last)
+	return from, from + len(last)
 }
 
 // user begins most lines of the longest streams: tool results. They contain nothing to learn,

@@ -104,31 +104,29 @@ var exec = grammar.Options{
 // commandLine is a parsed command line: codex [top] exec [exec] [sub [rest]].
 type commandLine struct {
 	top, exec, rest grammar.Args
-	execAt          int // index of the word exec, or the length of the command line
-	subAt           int // index of a subcommand of exec, or the length of the command line
+	execAt          int    // index of the first word, such as exec, or the length of the command line
+	first, sub      string // that word, and a subcommand of exec; "" if there is none
 }
 
 // readArgs parses a command line. A word that is a subcommand's name is the subcommand, even
 // after a prompt, which codex then drops.
-func readArgs(args []string, learned rewrite.Probe) commandLine {
-	var a commandLine
+func readArgs(args []string, learned rewrite.Probe) (a commandLine) {
 	top, table := slices.Concat(shared, top), slices.Concat(shared, exec).With(learned)
-	a.subAt = len(args)
 	a.top, a.execAt = grammar.Clap(args, 0, top, func(string) bool { return true })
-	if !a.managed(args) {
+	if a.execAt < len(args) {
+		a.first = args[a.execAt]
+	}
+	if !slices.Contains(descriptor.Managed, a.first) {
 		return a
 	}
-	a.exec, a.subAt = grammar.Clap(args, a.execAt+1, table, func(word string) bool {
+	exec, subAt := grammar.Clap(args, a.execAt+1, table, func(word string) bool {
 		return slices.Contains([]string{"resume", "fork", "review", "help"}, word)
 	})
-	if a.subAt < len(args) {
-		a.rest, _ = grammar.Clap(args, a.subAt+1, table, func(string) bool { return false })
+	if a.exec = exec; subAt < len(args) {
+		a.sub = args[subAt]
+		a.rest, _ = grammar.Clap(args, subAt+1, table, func(string) bool { return false })
 	}
 	return a
-}
-
-func (a *commandLine) managed(args []string) bool {
-	return a.execAt < len(args) && slices.Contains([]string{"exec", "e"}, args[a.execAt])
 }
 
 // serverTools are words after a server's name after which codex starts no server.
@@ -138,10 +136,7 @@ var serverTools = []string{
 }
 
 func (a *commandLine) starts(args []string) bool {
-	if a.execAt >= len(args) || !slices.Contains(descriptor.Servers, args[a.execAt]) {
-		return false
-	}
-	return !slices.ContainsFunc(args[a.execAt:], func(word string) bool {
+	return slices.Contains(descriptor.Servers, a.first) && !slices.ContainsFunc(args[a.execAt:], func(word string) bool {
 		return slices.Contains(serverTools, word)
 	})
 }
@@ -255,35 +250,31 @@ func readPrompt(c *rewrite.CommandLine, a *commandLine, in rewrite.Input) {
 }
 
 func why(c *rewrite.CommandLine, a *commandLine, in rewrite.Input) reason.Code {
-	sub := ""
-	if a.subAt < len(in.Args) {
-		sub = in.Args[a.subAt]
-	}
 	p := a.all()
-	s := base.Signs{Command: sub == "help", Bad: sub == "" && len(a.exec.Operands) > 1}
-	if sub == "" && p.Has(grammar.CallerOwned) && !p.Has(grammar.OptOut) {
+	s := base.Signs{Command: a.sub == "help", Bad: a.sub == "" && len(a.exec.Operands) > 1}
+	if a.sub == "" && p.Has(grammar.CallerOwned) && !p.Has(grammar.OptOut) {
 		s.Bad = true // --last without resume
 	}
 	if !p.Has(grammar.Admin) && !s.Command {
-		if why := a.elsewhere(sub, p.Unknown, in); why != "" {
+		if why := a.elsewhere(p.Unknown, in); why != "" {
 			return why
 		}
 	}
 	return cmp.Or(base.Why(c, &descriptor, p, in, s),
-		base.When(sub != "", reason.CallerSession),
+		base.When(a.sub != "", reason.CallerSession),
 		base.When(in.StdinTTY && (len(c.PromptArgs) == 0 || c.Prompt == "-"), reason.Interactive))
 }
 
 // elsewhere returns why a command line has no exec that is managed, or "". Behind an unknown option
 // it cannot be told which word is the command.
-func (a *commandLine) elsewhere(sub, unknown string, in rewrite.Input) reason.Code {
-	managed := a.managed(in.Args)
+func (a *commandLine) elsewhere(unknown string, in rewrite.Input) reason.Code {
+	managed := slices.Contains(descriptor.Managed, a.first)
 	return cmp.Or(
 		base.When(unknown != "", reason.UnknownOption),
 		base.When(a.starts(in.Args), reason.AppServer),
-		base.When(!managed && a.execAt < len(in.Args) && !in.StdinTTY, reason.NotManaged),
+		base.When(!managed && a.first != "" && !in.StdinTTY, reason.NotManaged),
 		base.When(!managed, reason.Interactive),
-		base.When(sub == "review", reason.NotManaged))
+		base.When(a.sub == "review", reason.NotManaged))
 }
 
 // ResolveWithEnv rejects versions before 0.42: exec could not resume, or did not show the session.

@@ -58,19 +58,11 @@ func (s *stream) Line(line []byte) []byte {
 
 // array reads the line that is json's array of events. Only the result has figures.
 func (s *stream) array(line []byte) []byte {
-	d := json.NewDecoder(bytes.NewReader(line))
-	if begin, err := d.Token(); err != nil || begin != json.Delim('[') || !json.Valid(line) {
-		return line
-	}
-	for d.More() {
-		var raw json.RawMessage
-		if d.Decode(&raw) != nil {
-			return line
-		}
-		if s.read(raw).Type == "result" {
-			end := int(d.InputOffset())
-			own := s.ownFigures(raw)
-			return append(append(bytes.Clone(line[:end-len(raw)]), own...), line[end:]...)
+	var events []json.RawMessage
+	_ = json.Unmarshal(line, &events) // anything else has no events
+	for _, event := range events {
+		if s.read(event).Type == "result" {
+			return bytes.Replace(line, event, s.ownFigures(event), 1)
 		}
 	}
 	return line
