@@ -85,15 +85,13 @@ func ReadInput(line []byte) Frame {
 	}
 	f.Kind = frameKinds[jsonline.String(jsonline.Member(text, "type"))]
 	switch f.Kind {
-	case RequestFrame:
+	case RequestFrame, CancelFrame:
 		f.RequestID = jsonline.String(jsonline.Member(text, "request_id"))
 		f.Body = jsonline.Member(text, "request")
 		f.Subtype = jsonline.String(jsonline.Member(f.Body, "subtype"))
 	case ResponseFrame:
 		f.RequestID = jsonline.String(jsonline.Member(jsonline.Member(text, "response"),
 			"request_id"))
-	case CancelFrame:
-		f.RequestID = jsonline.String(jsonline.Member(text, "request_id"))
 	}
 	return f
 }
@@ -232,18 +230,12 @@ func within(fields map[string]string, known []string) bool {
 	return true
 }
 
-// The fields that differ in each run: of claude's requests, and of a hook's input in them.
-var (
-	requestOfRun = []string{"tool_use_id"}
-	inputOfRun   = []string{"session_id", "transcript_path", "prompt_id", "tool_use_id"}
-)
+// inputOfRun are the fields of a hook's input that differ in each run.
+var inputOfRun = []string{"session_id", "transcript_path", "prompt_id", "tool_use_id"}
 
 // Key returns a text that is equal for the same request of claude in two runs.
 func (f Frame) Key() string {
-	body := f.Body
-	for _, name := range requestOfRun {
-		body = jsonline.RemoveKey(body, name)
-	}
+	body := jsonline.RemoveKey(f.Body, "tool_use_id")
 	if input := jsonline.Member(body, "input"); input != "" {
 		stripped := input
 		for _, name := range inputOfRun {

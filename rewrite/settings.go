@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -110,8 +111,7 @@ func lasting(name, value string) string {
 	case "AWS_ACCESS_KEY_ID":
 		return awsAccount(value)
 	case "GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE":
-		dir, file := value[:strings.LastIndexByte(value, '/')+1],
-			value[strings.LastIndexByte(value, '/')+1:]
+		dir, file := path.Split(value)
 		// google-github-actions/auth 2 adds a random number
 		if strings.HasPrefix(file, "gha-creds-") {
 			return dir + "gha-creds"
