@@ -14,8 +14,6 @@ type Descriptor struct {
 	Name string
 	// Packages are the packages of npm that have the command.
 	Packages []string
-	// Headless is the shortest call that reads the prompt from stdin.
-	Headless []string
 	// Unattended is a call that lets the tool work without asking the user. The prompt follows.
 	Unattended []string
 
@@ -37,11 +35,6 @@ type Descriptor struct {
 
 	// Home returns the directory of the tool's sessions.
 	Home func(env func(string) string) string
-	// Sessions are filepath.Glob patterns, relative to Home, of files that each hold one session.
-	Sessions []string
-	// Database, if set, is the SQLite database, relative to Home, with the tool's sessions;
-	// Sessions is empty then.
-	Database string
 	// SessionQuery, if set, says that the files of SessionPaths are SQLite databases where a
 	// session is a row: an SQL query with the session's ID as the only parameter. The row that it
 	// returns must change with each turn and contain no text of the session.

@@ -141,7 +141,6 @@ const (
 
 // A CommandLine is the command line of a call, parsed by a tool.
 type CommandLine struct {
-	Tool   string
 	Mode   Mode        // Passthrough, Observe, or Fresh for a call that can be managed
 	Reason reason.Code // why Mode is Passthrough or Observe
 

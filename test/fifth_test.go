@@ -36,10 +36,8 @@ type fifth struct{ rewrite.Tool }
 
 var descriptor = rewrite.Descriptor{
 	Name:     "fifth",
-	Headless: []string{"fifth", "-p"},
 	Home:     func(env func(string) string) string { return env("HOME") + "/.fifth" },
 
-	Database:     "fifth.db",
 	SessionQuery: "SELECT updated, (SELECT count(*) FROM message WHERE session = session.id) FROM session WHERE id = ?",
 	AsksVersion:  true,
 }

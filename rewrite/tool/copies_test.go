@@ -29,7 +29,7 @@ func TestWhoCopies(t *testing.T) {
 	for _, tool := range all() {
 		d := tool.Descriptor()
 		c := tool.ResolveWithEnv(tool.Parse(
-			tooltest.Invocation(strings.Join(d.Headless[1:], " ")+" x")),
+			tooltest.Invocation(strings.Join(d.Unattended[1:], " ")+" x")),
 			rewrite.HostEnv{Version: "99.0.0"})
 		to := tooltest.To{ID: tooltest.SomeID, NewID: tooltest.ForeignID, Prompt: "x", Whole: true}
 		resume := tool.Plan(c, to.Target()).Args

@@ -27,7 +27,7 @@ func FuzzPlans(f *testing.F) {
 		}
 	}
 	for i, tool := range all() {
-		f.Add(byte(i), strings.Join(append(slices.Clone(tool.Descriptor().Headless[1:]), "hi"),
+		f.Add(byte(i), strings.Join(append(slices.Clone(tool.Descriptor().Unattended[1:]), "hi"),
 			"\n"))
 	}
 	f.Fuzz(func(t *testing.T, which byte, line string) {
@@ -50,7 +50,7 @@ func FuzzPlans(f *testing.F) {
 			})
 		}
 		plan := tool.Plan(call, rewrite.ToFresh(text.Text).Beginning(tooltest.ForeignID))
-		keepsOptions(t, call, plan)
+		keepsOptions(t, tool.Descriptor().Name, call, plan)
 		in.Args = without(plan.Args)
 		again := tool.Parse(in)
 		if !maps.Equal(tooltest.Settings(again), tooltest.Settings(call)) {
@@ -73,7 +73,7 @@ func FuzzPlans(f *testing.F) {
 		}
 		plan = tool.Plan(call, rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{},
 			reason.DeltaOff).Beginning(tooltest.ForeignID))
-		keepsOptions(t, call, plan)
+		keepsOptions(t, tool.Descriptor().Name, call, plan)
 		in.Args = without(plan.Args)
 		again = tool.Parse(in)
 		// which leaves its session as it is
@@ -100,9 +100,9 @@ func FuzzPlans(f *testing.F) {
 
 // keepsOptions looks whether a plan still has all that the caller wrote, in its order, but
 // for his prompt and his format.
-func keepsOptions(t *testing.T, call rewrite.CommandLine, plan rewrite.Plan) {
+func keepsOptions(t *testing.T, tool string, call rewrite.CommandLine, plan rewrite.Plan) {
 	t.Helper()
-	if call.Tool == "codex" {
+	if tool == "codex" {
 		return // images are attached to their option: that its settings stay is looked at
 	}
 	spans := append(slices.Clone(call.PromptArgs), call.FormatArg)
@@ -115,7 +115,7 @@ func keepsOptions(t *testing.T, call rewrite.CommandLine, plan rewrite.Plan) {
 		}
 		at := slices.Index(rest, arg)
 		if at < 0 {
-			t.Fatalf("%s %q: %q is lost in %q", call.Tool, call.Args, arg, plan.Args)
+			t.Fatalf("%s %q: %q is lost in %q", tool, call.Args, arg, plan.Args)
 		}
 		rest = rest[at+1:]
 	}

@@ -269,8 +269,8 @@ var option = regexp.MustCompile(`--[a-z][\w-]+`)
 func (r *report) compareOptions(both [2]version) {
 	tool, _ := rewrite.Lookup(r.tool)
 	commands := [][]string{{"--help"}}
-	if words := tool.Descriptor().Headless; len(words) > 1 && !strings.HasPrefix(words[1], "-") {
-		commands = append(commands, []string{words[1], "--help"})
+	if words := tool.HelpArgs(); len(words) > 1 {
+		commands = append(commands, words)
 	}
 	in := [2]set{{}, {}}
 	for i, v := range both {

@@ -190,12 +190,25 @@ func (w *World) NoteID() {
 	w.ids = append(w.ids, id)
 }
 
+// SessionFiles returns patterns, below the home, of files that each hold one session of a tool. A
+// tool with a database has none.
+func SessionFiles(tool rewrite.Tool) []string {
+	switch d := tool.Descriptor(); {
+	case d.SessionQuery != "":
+		return nil
+	case d.Name == "vibe": // a session has several journals
+		return []string{"unified/*/meta.json", "session_*/meta.json"}
+	}
+	paths := tool.SessionPaths("", "????????-????-????-????-????????????")
+	return paths[len(paths)-1:]
+}
+
 // Transcripts returns the session files, the oldest first.
 func (w *World) Transcripts() ([]string, error) {
 	tool, _ := rewrite.Lookup(w.Tool)
 	home := tool.Descriptor().Home(w.lookup)
 	var files []string
-	for _, pattern := range tool.Descriptor().Sessions {
+	for _, pattern := range SessionFiles(tool) {
 		found, err := filepath.Glob(filepath.Join(rewrite.Literal(home), pattern))
 		if err != nil {
 			return nil, err
@@ -228,8 +241,8 @@ var uuid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 // NewestID returns the ID of the session that was written last, from the tool's database, the name
 // of the file or the beginning.
 func (w *World) NewestID() (string, error) {
-	if tool, _ := rewrite.Lookup(w.Tool); tool.Descriptor().Database != "" {
-		return w.newestRow(tool.Descriptor())
+	if tool, _ := rewrite.Lookup(w.Tool); tool.Descriptor().SessionQuery != "" {
+		return w.newestRow(tool)
 	}
 	files, err := w.Transcripts()
 	if err != nil {
@@ -251,9 +264,9 @@ func (w *World) NewestID() (string, error) {
 }
 
 // newestRow is NewestID for sessions in a database, opencode's or kilo's.
-func (w *World) newestRow(d *rewrite.Descriptor) (id string, err error) {
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(d.Home(w.lookup),
-		d.Database)+"?mode=ro&_busy_timeout=1000")
+func (w *World) newestRow(tool rewrite.Tool) (id string, err error) {
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(tool.Descriptor().Home(w.lookup),
+		tool.SessionPaths("", "")[0])+"?mode=ro&_busy_timeout=1000")
 	if err != nil {
 		return "", err
 	}

@@ -170,8 +170,7 @@ func Own[T any](c rewrite.CommandLine) T {
 // NewCall returns a call of the tool that is passed through so far.
 func (b Base) NewCall(in rewrite.Input) rewrite.CommandLine {
 	return rewrite.CommandLine{
-		Tool: b.About.Name, Mode: rewrite.Passthrough, Args: in.Args, Format: rewrite.Text,
-		Home: b.About.Home(in.Env),
+		Mode: rewrite.Passthrough, Args: in.Args, Format: rewrite.Text, Home: b.About.Home(in.Env),
 	}
 }
 

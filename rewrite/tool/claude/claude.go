@@ -35,7 +35,6 @@ var tool = claude{base.Base{About: &descriptor, Help: []string{"--print", "--res
 var descriptor = rewrite.Descriptor{
 	Name:       "claude",
 	Packages:   []string{"@anthropic-ai/claude-code"},
-	Headless:   []string{"claude", "-p"},
 	Unattended: []string{"claude", "--allowedTools=Bash", "-p"},
 	// The subcommands in --help, and hidden or older ones.
 	Subcommands: strings.Fields(`agents api-key attach auth auto-mode config daemon doctor
@@ -58,9 +57,8 @@ var descriptor = rewrite.Descriptor{
 		Off:     "disableAllHooks", Plugins: "enabledPlugins",
 	},
 
-	Home:     base.Home("CLAUDE_CONFIG_DIR", ".claude"),
-	Sessions: []string{"projects/*/*.jsonl"},
-	Travels:  true,
+	Home:    base.Home("CLAUDE_CONFIG_DIR", ".claude"),
+	Travels: true,
 	// X-Claude-Code-Session-Id
 	RoutedBySession: true,
 	// The prefixes cover every variable in claude's docs. The neutral ones name the caller or the

@@ -29,12 +29,11 @@ func init() { rewrite.Register(tool) }
 var tool = codex{base.Base{About: &descriptor, Help: []string{"--json"},
 	Paths: []string{"sessions/*/*/*/rollout-*-{id}.jsonl"},
 	Files: rewrite.SessionFiles{Paths: []string{"{file}"}, Lock: "thread-writer-locks/{id}.lock",
-		Forks: descriptor.Sessions}}}
+		Forks: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"}}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:            "codex",
 	Packages:        []string{"@openai/codex"},
-	Headless:        []string{"codex", "exec"},
 	Unattended:      []string{"codex", "exec", "--yolo"},
 	Managed:         []string{"exec", "e"},
 	Servers:         []string{"app-server", "exec-server"},
@@ -53,9 +52,8 @@ var descriptor = rewrite.Descriptor{
 		Sources: []string{"startup", "resume"}, Plugins: "plugins",
 	},
 
-	Home:     base.Home("CODEX_HOME", ".codex"),
-	Sessions: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
-	Travels:  true,
+	Home:    base.Home("CODEX_HOME", ".codex"),
+	Travels: true,
 	Variables: rewrite.Variables{
 		Settings: []string{"CODEX_*"},
 		Account: []string{"OPENAI_*", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN",

@@ -41,16 +41,14 @@ var tool = copilot{base.Base{About: &descriptor, Refusals: refusals,
 var descriptor = rewrite.Descriptor{
 	Name:       "copilot",
 	Packages:   []string{"@github/copilot"},
-	Headless:   []string{"copilot"},
 	Unattended: []string{"copilot", "--allow-all", "-p"},
 	Subcommands: []string{
 		"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions",
 		"memories", "plugin", "mcp", "skill", "instruction", "lsp", "sandbox", "completion",
 	},
-	Alone:    []string{"--help", "-h", "--version", "-v"},
-	Nested:   []string{"COPILOT_CLI"}, // set for the commands of the shell tool
-	Home:     base.Home("COPILOT_HOME", ".copilot"),
-	Sessions: []string{"session-state/*/events.jsonl"},
+	Alone:  []string{"--help", "-h", "--version", "-v"},
+	Nested: []string{"COPILOT_CLI"}, // set for the commands of the shell tool
+	Home:   base.Home("COPILOT_HOME", ".copilot"),
 	Variables: rewrite.Variables{
 		Settings: []string{"COPILOT_*", "USE_BUILTIN_RIPGREP"},
 		Account: []string{"COPILOT_PROVIDER_*", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN",

@@ -34,7 +34,6 @@ var tool = droid{base.Base{About: &descriptor, Help: []string{"--output-format",
 var descriptor = rewrite.Descriptor{
 	Name:       "droid",
 	Packages:   []string{"droid", "@factory/cli"},
-	Headless:   []string{"droid", "exec"},
 	Unattended: []string{"droid", "exec", "--auto", "high"},
 	Managed:    []string{"exec"},
 	Servers:    []string{"daemon"},
@@ -51,8 +50,7 @@ var descriptor = rewrite.Descriptor{
 		Plugins: "enabledPlugins",
 	},
 
-	Home:     base.HomeIn("FACTORY_HOME_OVERRIDE", ".factory"),
-	Sessions: []string{"sessions/*/????????-????-????-????-????????????.jsonl"},
+	Home: base.HomeIn("FACTORY_HOME_OVERRIDE", ".factory"),
 	Variables: rewrite.Variables{
 		Settings: []string{"FACTORY_*", "DROID_*"},
 		Account:  []string{"FACTORY_API_KEY", "FACTORY_API_BASE_URL*", "FACTORY_ORG_ID"},

@@ -42,7 +42,6 @@ var named = []string{"{project}/tool-outputs/session-{id}", "{project}/{id}"}
 var descriptor = rewrite.Descriptor{
 	Name:       "gemini",
 	Packages:   []string{"@google/gemini-cli"},
-	Headless:   []string{"gemini"},
 	Unattended: []string{"gemini", "--yolo", "-p"},
 	Subcommands: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook",
 		"gemma"},
@@ -55,7 +54,6 @@ var descriptor = rewrite.Descriptor{
 			"BeforeToolSelection"}, Start: []string{"SessionStart"},
 	},
 	CacheByText: true, // implicit caching of the Gemini API
-	Sessions:    []string{"tmp/*/chats/session-*.json*"},
 	Travels:     true,
 	// The variables of Google's cloud count for every tool.
 	Variables: rewrite.Variables{

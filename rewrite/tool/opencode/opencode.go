@@ -46,7 +46,6 @@ func newTool(name, npm, variable, nested string, oldest, newest []int) opencode 
 	d := &rewrite.Descriptor{
 		Name:       name,
 		Packages:   []string{npm},
-		Headless:   []string{name, "run"},
 		Unattended: []string{name, "run", "--auto"},
 		Managed:    []string{"run"},
 		Servers:    []string{"serve", "web", "acp"},
@@ -56,13 +55,12 @@ func newTool(name, npm, variable, nested string, oldest, newest []int) opencode 
 		Home: func(env func(string) string) string {
 			return cmp.Or(env("XDG_DATA_HOME"), env("HOME")+"/.local/share") + "/" + name
 		},
-		Database:     name + ".db",
 		SessionQuery: session,
 		AsksVersion:  true,
 		Variables:    variables(variable),
 	}
 	return opencode{base.Base{About: d, Help: []string{"--format", "--session"}, Yargs: true,
-		Paths: []string{d.Database}}, variable, oldest, newest}
+		Paths: []string{name + ".db"}}, variable, oldest, newest}
 }
 
 // hooks: plugins are code. The tools have no other hooks.

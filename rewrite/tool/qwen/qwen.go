@@ -34,7 +34,6 @@ var tool = qwen{base.Base{About: &descriptor, Refusals: refusals,
 var descriptor = rewrite.Descriptor{
 	Name:       "qwen",
 	Packages:   []string{"@qwen-code/qwen-code"},
-	Headless:   []string{"qwen"},
 	Unattended: []string{"qwen", "--yolo", "-p"},
 	Subcommands: []string{"auth", "board", "channel", "extensions", "hooks", "hook", "mcp",
 		"review", "sandbox", "sessions", "update"},
@@ -48,7 +47,6 @@ var descriptor = rewrite.Descriptor{
 		Sources: []string{"startup", "resume"}, Off: "disableAllHooks",
 	},
 	CacheByText: true, // implicit caching of DashScope
-	Sessions:    []string{"projects/*/chats/????????-????-????-????-????????????.jsonl"},
 	Variables: rewrite.Variables{
 		Settings: []string{"QWEN_*", "ENABLE_WEB_SEARCH", "WEB_SEARCH_*"},
 		Account: []string{"OPENAI_*", "DASHSCOPE_*", "ANTHROPIC_*", "GEMINI_*", "QWEN_OAUTH",

@@ -42,7 +42,6 @@ var tool = vibe{base.Base{About: &descriptor, Help: []string{"--prompt", "--resu
 
 var descriptor = rewrite.Descriptor{
 	Name:        "vibe",
-	Headless:    []string{"vibe", "-p"},
 	Unattended:  []string{"vibe", "--auto-approve", "-p"},
 	Subcommands: []string{"mcp", "config", "help", "update", "run-server"},
 	Alone:       []string{"--help", "-h", "--version", "-v", "--check-upgrade", "--setup"},
@@ -51,9 +50,8 @@ var descriptor = rewrite.Descriptor{
 
 	CannotWrite: 2,
 
-	Home:     store,
-	Sessions: []string{"unified/*/meta.json", "session_*/meta.json"},
-	Travels:  true,
+	Home:    store,
+	Travels: true,
 	// vibe reads any configuration key from VIBE_KEY.
 	Variables: rewrite.Variables{
 		Settings: []string{"VIBE_*"},

@@ -139,7 +139,7 @@ func (g guard) on(event, matcher, blocks string) (c call) {
 // Rows of a database stay.
 func breaking(tool, command string) (script string) {
 	t, _ := rewrite.Lookup(tool)
-	for _, pattern := range t.Descriptor().Sessions {
+	for _, pattern := range harness.SessionFiles(t) {
 		script += fmt.Sprintf(`for f in "$HOME"/.*/%s; do [ ! -e "$f" ] || %s "$f"; done; `,
 			pattern, command)
 	}
