@@ -37,27 +37,33 @@ func TestEveryReasonIsExplained(t *testing.T) {
 
 // allReasons reads the constants of reason.go.
 func allReasons(t *testing.T) map[string]bool {
-	file, err := parser.ParseFile(token.NewFileSet(), "reason.go", nil, 0)
+	reasons := constants(t, "reason.go", "Code")
+	if len(reasons) < 60 {
+		t.Fatalf("only %d reasons were found", len(reasons))
+	}
+	return reasons
+}
+
+// constants reads a file's constants of a type.
+func constants(t *testing.T, name, typed string) map[string]bool {
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reasons := map[string]bool{}
+	values := map[string]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok {
 			return true
 		}
-		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == "Code" {
+		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == typed {
 			text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
 			if err != nil || strings.TrimSpace(text) == "" {
 				t.Fatalf("%s: %v", spec.Names[0], err)
 			}
-			reasons[text] = true
+			values[text] = true
 		}
 		return true
 	})
-	if len(reasons) < 60 {
-		t.Fatalf("only %d reasons were found", len(reasons))
-	}
-	return reasons
+	return values
 }

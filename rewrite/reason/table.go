@@ -30,12 +30,6 @@ const (
 	ClassNotAJob  Class = "not_a_job" // the call is no headless job
 )
 
-// Classes are all classes.
-var Classes = []Class{ClassContinues, ClassNothingBefore, ClassNotEnoughEvidence, ClassYourWish,
-	ClassSettings, ClassCheckout, ClassAge,
-	ClassSessionLost, ClassInUse, ClassCost, ClassToolsLimit, ClassOurLimit, ClassOurFault,
-	ClassNotAJob}
-
 // MissesNothing reports whether calls with the reason could not have been resumed by anyone: they
 // are no jobs, or continue their sessions themselves.
 func (c Code) MissesNothing() bool { return c.Class() == ClassNotAJob || c == CallerSession }
