@@ -35,7 +35,15 @@ type Descriptor struct {
 
 	// Home returns the directory of the tool's sessions.
 	Home func(env func(string) string) string
-	// SessionQuery, if set, says that the files of SessionPaths are SQLite databases where a
+	// Paths are the files where the tool can keep a session, relative to Home, the most likely one
+	// first. {id} stands for the session's ID, {short} for the beginning, {dir} for the working
+	// directory, Dashed, and {name} for the base name. Each can contain * as in filepath.Glob; of
+	// several matches the last by name counts. The last path matches all that the others do.
+	Paths []string
+	// Files are everything that the tool stores for a session, with {id}, {file} for the session's
+	// file, {own} for it without the extension, and {project} for the directory above its own.
+	Files SessionFiles
+	// SessionQuery, if set, says that the files of Paths are SQLite databases where a
 	// session is a row: an SQL query with the session's ID as the only parameter. The row that it
 	// returns must change with each turn and contain no text of the session.
 	SessionQuery string
@@ -101,10 +109,18 @@ func Lookup(name string) (tool Tool, ok bool) {
 	return tool, ok
 }
 
-// SessionPaths returns the tool's SessionPaths below the home.
-func SessionPaths(t Tool, home, cwd, id string) (paths []string) {
-	for _, pattern := range t.SessionPaths(cwd, id) {
-		paths = append(paths, Literal(home)+"/"+pattern)
+// HelpArgs returns the arguments that make the tool print the help of the headless mode: of the
+// first word of managed calls, if the tool has such words.
+func (d *Descriptor) HelpArgs() []string {
+	return append(slices.Clone(d.Managed[:min(1, len(d.Managed))]), "--help")
+}
+
+// SessionPaths returns the tool's Paths of a session, with the home.
+func SessionPaths(t Tool, home, cwd, id string) []string {
+	paths := filled(t.Descriptor().Paths, "{id}", id, "{short}", id[:min(8, len(id))],
+		"{dir}", Dashed(cwd), "{name}", Literal(cwd[strings.LastIndex(cwd, "/")+1:]))
+	for i := range paths {
+		paths[i] = Literal(home) + "/" + paths[i]
 	}
 	return paths
 }
@@ -112,15 +128,46 @@ func SessionPaths(t Tool, home, cwd, id string) (paths []string) {
 // FilesOf returns everything that the tool stores for the session with the file at path. ok is
 // false if path is no such file. A path that is not clean is none, since it might lead elsewhere.
 func FilesOf(t Tool, home, id, file string) (files SessionFiles, ok bool) {
-	patterns := t.SessionPaths("", id)
+	d, patterns := t.Descriptor(), SessionPaths(t, home, "", id)
 	below, ok := strings.CutPrefix(file, home+"/")
-	if !ok || path.Clean(file) != file || t.Descriptor().SessionQuery != "" {
+	if !ok || path.Clean(file) != file || d.SessionQuery != "" {
 		return SessionFiles{}, false
 	}
-	if matched, err := path.Match(patterns[len(patterns)-1], below); err != nil || !matched {
+	if matched, err := path.Match(patterns[len(patterns)-1], file); err != nil || !matched {
 		return SessionFiles{}, false
 	}
-	return t.SessionFiles(id, below), true
+	places := []string{"{id}", id, "{file}", below, "{own}", strings.TrimSuffix(below, ".jsonl"),
+		"{project}", path.Dir(path.Dir(below))}
+	files = d.Files
+	files.Paths, files.Named = filled(files.Paths, places...), filled(files.Named, places...)
+	files.Lock = strings.ReplaceAll(files.Lock, "{id}", id)
+	return files, true
+}
+
+// filled returns patterns with values in the places that have names.
+func filled(patterns []string, places ...string) []string {
+	all, values := slices.Clone(patterns), strings.NewReplacer(places...)
+	for i := range all {
+		all[i] = values.Replace(all[i])
+	}
+	return all
+}
+
+// Dashed returns a path with everything but letters and digits replaced, as JavaScript does: a
+// character beyond U+FFFF becomes two dashes.
+func Dashed(path string) string {
+	var b strings.Builder
+	for _, r := range path {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case r > 0xffff:
+			b.WriteString("--")
+		default:
+			b.WriteByte('-')
+		}
+	}
+	return b.String()
 }
 
 // Literal escapes a path so that it matches only itself in a pattern.

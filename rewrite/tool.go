@@ -28,8 +28,6 @@ type Tool interface {
 	// Parse reads a command line and decides which kind of call it is. It never fails: a command
 	// line that it cannot read is passed through with a reason.
 	Parse(Input) CommandLine
-	// HelpArgs returns the arguments that make the tool print the help of the headless mode.
-	HelpArgs() []string
 	// Options parses that help: which options the tool knows beyond the grammar, and whether this
 	// version can resume a session.
 	Options(help string) Probe
@@ -57,15 +55,6 @@ type Tool interface {
 	CopySession(from, to, at string, file []byte) (name string, copied []byte, err error)
 	// ValidID reports whether id has the form of this tool's session IDs.
 	ValidID(id string) bool
-	// SessionPaths returns the files where the tool can keep the session, relative to the home,
-	// the most likely one first. Each can contain * as in filepath.Glob; of several matches the
-	// last by name counts. The last path matches all that the others do. With the descriptor's
-	// SessionQuery they are databases.
-	SessionPaths(cwd, id string) []string
-	// SessionFiles returns everything that the tool stores for the session with its file at path,
-	// relative to the home. The last of SessionPaths matches that file. It is not asked for a
-	// session in a database.
-	SessionFiles(id, path string) SessionFiles
 	// IsOrphanFile reports whether a file matched by SessionPaths is not the session's own but a
 	// leftover of the tool that endangers the session.
 	IsOrphanFile(path string, data []byte) bool

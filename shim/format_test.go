@@ -39,7 +39,7 @@ func TestFormat(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%+v\n", rewrite.Environment(tool, environ, false))
 		home := func(name string) string { return map[string]string{"HOME": "/home/me"}[name] }
-		words := tool.HelpArgs()
+		words := tool.Descriptor().HelpArgs()
 		parsed := tool.Parse(rewrite.Input{Args: words[:len(words)-1], Env: home})
 		parsed = tool.ResolveWithEnv(parsed, rewrite.HostEnv{Version: "9.9.9"})
 		fmt.Fprintf(&b, "%+v\n%+v\n%s\n", parsed.Settings, parsed.Watched, parsed.Home)

@@ -35,8 +35,9 @@ func init() {
 type fifth struct{ rewrite.Tool }
 
 var descriptor = rewrite.Descriptor{
-	Name:     "fifth",
-	Home:     func(env func(string) string) string { return env("HOME") + "/.fifth" },
+	Name:  "fifth",
+	Home:  func(env func(string) string) string { return env("HOME") + "/.fifth" },
+	Paths: []string{"fifth.db"},
 
 	SessionQuery: "SELECT updated, (SELECT count(*) FROM message WHERE session = session.id) FROM session WHERE id = ?",
 	AsksVersion:  true,
@@ -46,7 +47,7 @@ func (fifth) Descriptor() *rewrite.Descriptor { return &descriptor }
 
 func (f fifth) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := f.Tool.Parse(in)
-	call.Tool, call.Home = descriptor.Name, descriptor.Home(in.Env)
+	call.Home = descriptor.Home(in.Env)
 	return call
 }
 
@@ -66,7 +67,6 @@ func (f fifth) Stream(c rewrite.CommandLine, p rewrite.Plan, t rewrite.Totals) r
 
 func (s stream) File(_ string, row []byte) { s.Seen().Model = string(row) }
 
-func (fifth) SessionPaths(_, _ string) []string { return []string{"fifth.db"} }
 `
 
 // TestMain makes the test binary the fifth tool itself when it is started under that name.

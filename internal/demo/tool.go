@@ -16,6 +16,7 @@ import (
 	"slices"
 	"time"
 
+	"reprise/rewrite"
 	"reprise/rewrite/tool/base"
 	"reprise/shim"
 )
@@ -97,7 +98,7 @@ func newBundledTool(args []string) (*bundledTool, error) {
 		return nil, fmt.Errorf("find working directory: %w", err)
 	}
 	t := &bundledTool{prompt: f.Arg(0), file: filepath.Join(os.Getenv("HOME"), ".claude",
-		"projects", base.Dashed(cwd), cmp.Or(*resume, *id, shim.OSEnv().NewID())+".jsonl")}
+		"projects", rewrite.Dashed(cwd), cmp.Or(*resume, *id, shim.OSEnv().NewID())+".jsonl")}
 	if *resume == "" {
 		return t, nil
 	}

@@ -33,7 +33,7 @@ const probeTimeout = 10 * time.Second
 
 // Ask runs a binary with its help option, without stdin and terminal, and parses the output.
 func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
-	help, err := ask(path, environ, probeTimeout, tool.HelpArgs()...)
+	help, err := ask(path, environ, probeTimeout, tool.Descriptor().HelpArgs()...)
 	if err != nil {
 		return rewrite.Probe{}
 	}

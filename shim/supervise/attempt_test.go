@@ -110,8 +110,6 @@ func (s scriptedTool) Descriptor() *rewrite.Descriptor {
 	return &rewrite.Descriptor{CannotWrite: 101, FileLimitKills: s.kills}
 }
 
-func (scriptedTool) SessionPaths(cwd, id string) []string { return nil }
-
 func (s scriptedTool) Stream(rewrite.CommandLine, rewrite.Plan, rewrite.Totals) rewrite.Stream {
 	return s.stream
 }

@@ -25,8 +25,6 @@ type follower struct {
 
 func (follower) Refused(string, int) reason.Code { return "" }
 
-func (follower) SessionPaths(cwd, id string) []string { return nil }
-
 func (f follower) Stream(rewrite.CommandLine, rewrite.Plan, rewrite.Totals) rewrite.Stream {
 	return f.stream
 }

@@ -269,7 +269,7 @@ var option = regexp.MustCompile(`--[a-z][\w-]+`)
 func (r *report) compareOptions(both [2]version) {
 	tool, _ := rewrite.Lookup(r.tool)
 	commands := [][]string{{"--help"}}
-	if words := tool.HelpArgs(); len(words) > 1 {
+	if words := tool.Descriptor().HelpArgs(); len(words) > 1 {
 		commands = append(commands, words)
 	}
 	in := [2]set{{}, {}}

@@ -199,7 +199,7 @@ func SessionFiles(tool rewrite.Tool) []string {
 	case d.Name == "vibe": // a session has several journals
 		return []string{"unified/*/meta.json", "session_*/meta.json"}
 	}
-	paths := tool.SessionPaths("", "????????-????-????-????-????????????")
+	paths := rewrite.SessionPaths(tool, "", "", "????????-????-????-????-????????????")
 	return paths[len(paths)-1:]
 }
 
@@ -266,7 +266,7 @@ func (w *World) NewestID() (string, error) {
 // newestRow is NewestID for sessions in a database, opencode's or kilo's.
 func (w *World) newestRow(tool rewrite.Tool) (id string, err error) {
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(tool.Descriptor().Home(w.lookup),
-		tool.SessionPaths("", "")[0])+"?mode=ro&_busy_timeout=1000")
+		tool.Descriptor().Paths[0])+"?mode=ro&_busy_timeout=1000")
 	if err != nil {
 		return "", err
 	}

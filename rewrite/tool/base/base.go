@@ -10,7 +10,6 @@ package base
 import (
 	"cmp"
 	"errors"
-	"path"
 	"slices"
 	"strings"
 
@@ -28,20 +27,9 @@ type Base struct {
 	// the others too is from a version that can resume. Yargs says that yargs prints it.
 	Help  []string
 	Yargs bool
-	// Paths and Files are the results of SessionPaths and SessionFiles, with {id} for the session's
-	// ID; in Paths {short} for the beginning, {dir} for the working directory, Dashed, and {name}
-	// for the base name; in Files {file} for the session's file, {own} for it without the
-	// extension, and {project} for the directory above its own.
-	Paths []string
-	Files rewrite.SessionFiles
 }
 
 func (b Base) Descriptor() *rewrite.Descriptor { return b.About }
-
-// HelpArgs asks for the help of the first word of managed calls, if the tool has such words.
-func (b Base) HelpArgs() []string {
-	return append(slices.Clone(b.About.Managed[:min(1, len(b.About.Managed))]), "--help")
-}
 
 func (b Base) Options(help string) rewrite.Probe {
 	return grammar.ReadProbe(help, b.Yargs, b.Help...)
@@ -97,29 +85,6 @@ func (Base) CopySession(_, _, _ string, _ []byte) (string, []byte, error) {
 // ValidID accepts lower-case UUIDs. The other forms that a tool can accept, such as a name or the
 // first characters of an ID, are the caller's.
 func (Base) ValidID(id string) bool { return IsUUID(id) }
-
-func (b Base) SessionPaths(cwd, id string) []string {
-	return filled(b.Paths, "{id}", id, "{short}", id[:min(8, len(id))], "{dir}", Dashed(cwd),
-		"{name}", rewrite.Literal(cwd[strings.LastIndex(cwd, "/")+1:]))
-}
-
-func (b Base) SessionFiles(id, file string) rewrite.SessionFiles {
-	places := []string{"{id}", id, "{file}", file, "{own}", strings.TrimSuffix(file, ".jsonl"),
-		"{project}", path.Dir(path.Dir(file))}
-	f := b.Files
-	f.Paths, f.Named = filled(f.Paths, places...), filled(f.Named, places...)
-	f.Lock = strings.ReplaceAll(f.Lock, "{id}", id)
-	return f
-}
-
-// filled returns patterns with values in the places that have names.
-func filled(patterns []string, places ...string) []string {
-	all, values := slices.Clone(patterns), strings.NewReplacer(places...)
-	for i := range all {
-		all[i] = values.Replace(all[i])
-	}
-	return all
-}
 
 // IsOrphanFile returns false: the tool leaves no files that endanger a session.
 func (Base) IsOrphanFile(string, []byte) bool { return false }

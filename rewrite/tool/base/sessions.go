@@ -19,24 +19,8 @@ func InProject(home string, dirs []string, within string) rewrite.Follow {
 	if len(dirs) == 0 || len(dirs[0]) > longest {
 		return rewrite.Follow{Dir: root, Lines: true}
 	}
-	return rewrite.Follow{Dir: root + "/" + Dashed(dirs[0]) + within, Root: root, Lines: true}
-}
-
-// Dashed returns a path with everything but letters and digits replaced, as JavaScript does: a
-// character beyond U+FFFF becomes two dashes.
-func Dashed(path string) string {
-	var b strings.Builder
-	for _, r := range path {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9':
-			b.WriteRune(r)
-		case r > 0xffff:
-			b.WriteString("--")
-		default:
-			b.WriteByte('-')
-		}
-	}
-	return b.String()
+	return rewrite.Follow{Dir: root + "/" + rewrite.Dashed(dirs[0]) + within, Root: root,
+		Lines: true}
 }
 
 // IsUUID reports whether id is a UUID in lower case.

@@ -15,15 +15,3 @@ func TestAtLeast(t *testing.T) {
 		}
 	}
 }
-
-// claude's names of directories: each UTF-16 unit that is no letter or digit of ASCII is a dash.
-func TestDashed(t *testing.T) {
-	for path, want := range map[string]string{
-		"/work/My_app.d": "-work-My-app-d", "/x/\U0001F680app": "-x---app", "/\u00fc": "--",
-		"/e\u0301": "-e-", "/\u65e5\u672c": "---",
-	} {
-		if got := Dashed(path); got != want {
-			t.Errorf("%q: %q, want %q", path, got, want)
-		}
-	}
-}

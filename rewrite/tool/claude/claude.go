@@ -23,14 +23,7 @@ type claude struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-// The directory of a session is named after the working directory. Long names are cut and hashed,
-// so the last pattern matches the ID under any name. The directory beside a session's file has its
-// subagents and large results. Running claude processes name their sessions in files of their own
-// (2.1.329).
-var tool = claude{base.Base{About: &descriptor, Help: []string{"--print", "--resume"},
-	Paths: []string{"projects/{dir}/{id}.jsonl", "projects/*/{id}.jsonl"},
-	Files: rewrite.SessionFiles{Paths: []string{"{file}", "{own}", "tasks/{id}"},
-		Named: []string{"{own}"}, Running: []string{"sessions/*.json"}}}}
+var tool = claude{base.Base{About: &descriptor, Help: []string{"--print", "--resume"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "claude",
@@ -57,7 +50,14 @@ var descriptor = rewrite.Descriptor{
 		Off:     "disableAllHooks", Plugins: "enabledPlugins",
 	},
 
-	Home:    base.Home("CLAUDE_CONFIG_DIR", ".claude"),
+	Home: base.Home("CLAUDE_CONFIG_DIR", ".claude"),
+	// The directory of a session is named after the working directory. Long names are cut and
+	// hashed, so the last pattern matches the ID under any name. The directory beside a session's
+	// file has its subagents and large results. Running claude processes name their sessions in
+	// files of their own (2.1.329).
+	Paths: []string{"projects/{dir}/{id}.jsonl", "projects/*/{id}.jsonl"},
+	Files: rewrite.SessionFiles{Paths: []string{"{file}", "{own}", "tasks/{id}"},
+		Named: []string{"{own}"}, Running: []string{"sessions/*.json"}},
 	Travels: true,
 	// X-Claude-Code-Session-Id
 	RoutedBySession: true,

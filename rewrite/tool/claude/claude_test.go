@@ -271,7 +271,8 @@ func TestClaudeFollows(t *testing.T) {
 		{"-p hi --output-format json", []string{"/w"},
 			[]rewrite.Follow{{Dir: "/h/.claude/projects/-w", Name: tooltest.ForeignID + ".jsonl",
 				Root: "/h/.claude/projects", Lines: true}}},
-		{"-p hi", []string{long}, []rewrite.Follow{{Dir: "/h/.claude/projects/" + base.Dashed(long),
+		{"-p hi", []string{long}, []rewrite.Follow{{
+			Dir:  "/h/.claude/projects/" + rewrite.Dashed(long),
 			Name: tooltest.ForeignID + ".jsonl", Root: "/h/.claude/projects", Lines: true}}},
 		{"-p hi", []string{long + "d"}, []rewrite.Follow{
 			{Dir: "/h/.claude/projects", Name: tooltest.ForeignID + ".jsonl", Lines: true}}},

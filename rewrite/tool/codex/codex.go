@@ -23,13 +23,7 @@ type codex struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-// A rollout is a single file under the date of the start, and stays there. A fork does not contain
-// the source's lines; the first line names the thread it continues (0.169.0,
-// docs/internals/codex.md).
-var tool = codex{base.Base{About: &descriptor, Help: []string{"--json"},
-	Paths: []string{"sessions/*/*/*/rollout-*-{id}.jsonl"},
-	Files: rewrite.SessionFiles{Paths: []string{"{file}"}, Lock: "thread-writer-locks/{id}.lock",
-		Forks: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"}}}}
+var tool = codex{base.Base{About: &descriptor, Help: []string{"--json"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:            "codex",
@@ -52,7 +46,13 @@ var descriptor = rewrite.Descriptor{
 		Sources: []string{"startup", "resume"}, Plugins: "plugins",
 	},
 
-	Home:    base.Home("CODEX_HOME", ".codex"),
+	Home: base.Home("CODEX_HOME", ".codex"),
+	// A rollout is a single file under the date of the start, and stays there. A fork does not
+	// contain the source's lines; the first line names the thread it continues (0.169.0,
+	// docs/internals/codex.md).
+	Paths: []string{"sessions/*/*/*/rollout-*-{id}.jsonl"},
+	Files: rewrite.SessionFiles{Paths: []string{"{file}"}, Lock: "thread-writer-locks/{id}.lock",
+		Forks: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"}},
 	Travels: true,
 	Variables: rewrite.Variables{
 		Settings: []string{"CODEX_*"},
@@ -102,7 +102,7 @@ var exec = grammar.Options{
 // commandLine is a parsed command line: codex [top] exec [exec] [sub [rest]].
 type commandLine struct {
 	top, exec, rest grammar.Args
-	execAt          int    // index of the first word, such as exec, or the length of the command line
+	execAt          int    // index of the first word, or the length of the command line
 	first, sub      string // that word, and a subcommand of exec; "" if there is none
 }
 
@@ -134,9 +134,10 @@ var serverTools = []string{
 }
 
 func (a *commandLine) starts(args []string) bool {
-	return slices.Contains(descriptor.Servers, a.first) && !slices.ContainsFunc(args[a.execAt:], func(word string) bool {
-		return slices.Contains(serverTools, word)
-	})
+	return slices.Contains(descriptor.Servers, a.first) &&
+		!slices.ContainsFunc(args[a.execAt:], func(word string) bool {
+			return slices.Contains(serverTools, word)
+		})
 }
 
 // all returns the facts of the whole command line. Later options win.

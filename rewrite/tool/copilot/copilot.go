@@ -30,13 +30,9 @@ type copilot struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-// A version can resume only if it can also write the figures to a file. 1.0.80 cannot. A
-// process that has a session open holds a lock on a file that is named after the process.
+// A version can resume only if it can also write the figures to a file. 1.0.80 cannot.
 var tool = copilot{base.Base{About: &descriptor, Refusals: refusals,
-	Help:  []string{"--prompt", "--resume", "--usage-output-file"},
-	Paths: []string{"session-state/{id}/" + events},
-	Files: rewrite.SessionFiles{Paths: []string{"session-state/{id}"},
-		Lock: "session-state/{id}/inuse.*.hold"}}}
+	Help: []string{"--prompt", "--resume", "--usage-output-file"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "copilot",
@@ -49,6 +45,10 @@ var descriptor = rewrite.Descriptor{
 	Alone:  []string{"--help", "-h", "--version", "-v"},
 	Nested: []string{"COPILOT_CLI"}, // set for the commands of the shell tool
 	Home:   base.Home("COPILOT_HOME", ".copilot"),
+	// A process that has a session open holds a lock on a file that is named after the process.
+	Paths: []string{"session-state/{id}/" + events},
+	Files: rewrite.SessionFiles{Paths: []string{"session-state/{id}"},
+		Lock: "session-state/{id}/inuse.*.hold"},
 	Variables: rewrite.Variables{
 		Settings: []string{"COPILOT_*", "USE_BUILTIN_RIPGREP"},
 		Account: []string{"COPILOT_PROVIDER_*", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN",

@@ -25,11 +25,7 @@ type droid struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-// The directory of a session is named after the working directory; an ID is there once.
-var tool = droid{base.Base{About: &descriptor, Help: []string{"--output-format", "--fork"},
-	Paths: []string{"sessions/*/{id}.jsonl"},
-	Files: rewrite.SessionFiles{Paths: []string{"{file}", "{own}.settings.json",
-		"{own}.settings.json.bak"}}}}
+var tool = droid{base.Base{About: &descriptor, Help: []string{"--output-format", "--fork"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "droid",
@@ -51,6 +47,10 @@ var descriptor = rewrite.Descriptor{
 	},
 
 	Home: base.HomeIn("FACTORY_HOME_OVERRIDE", ".factory"),
+	// The directory of a session is named after the working directory; an ID is there once.
+	Paths: []string{"sessions/*/{id}.jsonl"},
+	Files: rewrite.SessionFiles{Paths: []string{"{file}", "{own}.settings.json",
+		"{own}.settings.json.bak"}},
 	Variables: rewrite.Variables{
 		Settings: []string{"FACTORY_*", "DROID_*"},
 		Account:  []string{"FACTORY_API_KEY", "FACTORY_API_BASE_URL*", "FACTORY_ORG_ID"},

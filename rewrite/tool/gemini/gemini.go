@@ -25,17 +25,8 @@ type gemini struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-// A project's directory is named after the working directory, with a suffix if several projects
-// share that name. The file is named after the first minute and the first characters of the ID. The
-// files are those that gemini itself deletes with a session (0.61.0).
 var tool = gemini{base.Base{About: &descriptor, Refusals: refusals,
-	Help: []string{"--prompt", "--resume"}, Yargs: true,
-	Paths: []string{"tmp/{name}/chats/session-*-{short}.jsonl",
-		"tmp/*/chats/session-*-{short}.jsonl"},
-	Files: rewrite.SessionFiles{
-		Paths: append([]string{"{file}", "{project}/chats/{id}",
-			"{project}/logs/session-{id}.jsonl"}, named...),
-		Named: named}}}
+	Help: []string{"--prompt", "--resume"}, Yargs: true}}
 
 var named = []string{"{project}/tool-outputs/session-{id}", "{project}/{id}"}
 
@@ -48,6 +39,15 @@ var descriptor = rewrite.Descriptor{
 	Alone:  []string{"--help", "-h", "--version", "-v", "--list-sessions"},
 	Nested: []string{"GEMINI_CLI"}, // set by the shell tool
 	Home:   base.HomeIn("GEMINI_CLI_HOME", ".gemini"),
+	// A project's directory is named after the working directory, with a suffix if several projects
+	// share that name. The file is named after the first minute and the first characters of the ID.
+	// The files are those that gemini itself deletes with a session (0.61.0).
+	Paths: []string{"tmp/{name}/chats/session-*-{short}.jsonl",
+		"tmp/*/chats/session-*-{short}.jsonl"},
+	Files: rewrite.SessionFiles{
+		Paths: append([]string{"{file}", "{project}/chats/{id}",
+			"{project}/logs/session-{id}.jsonl"}, named...),
+		Named: named},
 	// The text of a start hook comes first in the prompt, which a resumed session then lacks.
 	Hooks: rewrite.Hooks{
 		Prompt: []string{"BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel",
@@ -193,7 +193,7 @@ func (g gemini) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	base.PlanYargs(&plan, c, t.NewID, "--resume="+plan.ID())
 	if c.Format == rewrite.Text {
 		plan.Follow = []rewrite.Follow{{Dir: c.Home + "/tmp",
-			Name: path.Base(g.SessionPaths("", plan.ID())[0]), Lines: true}}
+			Name: path.Base(rewrite.SessionPaths(g, "", "", plan.ID())[0]), Lines: true}}
 	}
 	return plan
 }

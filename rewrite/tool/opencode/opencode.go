@@ -38,7 +38,8 @@ func init() {
 	tool := newTool("opencode", "opencode-ai", "OPENCODE_", "OPENCODE", []int{1, 17, 0}, []int{2})
 	tool.About.CannotWrite = 1
 	rewrite.Register(tool)
-	rewrite.Register(newTool("kilo", "@kilocode/cli", "KILO_", "KILO_PID", []int{7, 7, 9}, []int{8}))
+	tool = newTool("kilo", "@kilocode/cli", "KILO_", "KILO_PID", []int{7, 7, 9}, []int{8})
+	rewrite.Register(tool)
 }
 
 // newTool returns a tool. Its shell tool sets nested.
@@ -55,12 +56,13 @@ func newTool(name, npm, variable, nested string, oldest, newest []int) opencode 
 		Home: func(env func(string) string) string {
 			return cmp.Or(env("XDG_DATA_HOME"), env("HOME")+"/.local/share") + "/" + name
 		},
+		Paths:        []string{name + ".db"},
 		SessionQuery: session,
 		AsksVersion:  true,
 		Variables:    variables(variable),
 	}
-	return opencode{base.Base{About: d, Help: []string{"--format", "--session"}, Yargs: true,
-		Paths: []string{name + ".db"}}, variable, oldest, newest}
+	return opencode{base.Base{About: d, Help: []string{"--format", "--session"}, Yargs: true},
+		variable, oldest, newest}
 }
 
 // hooks: plugins are code. The tools have no other hooks.

@@ -23,13 +23,8 @@ type qwen struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-// The directory of sessions is named as claude's. The files are those that qwen itself deletes with
-// a session.
 var tool = qwen{base.Base{About: &descriptor, Refusals: refusals,
-	Help: []string{"--prompt", "--resume"}, Yargs: true,
-	Paths: []string{"projects/{dir}/chats/{id}.jsonl", "projects/*/chats/{id}.jsonl"},
-	Files: rewrite.SessionFiles{Paths: []string{"{file}", "{own}.worktree.json", "{own}.pr.json",
-		"{own}.ledger.jsonl", "file-history/{id}"}}}}
+	Help: []string{"--prompt", "--resume"}, Yargs: true}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "qwen",
@@ -41,6 +36,11 @@ var descriptor = rewrite.Descriptor{
 	Alone:   []string{"--help", "-h", "--version", "-v"},
 	Nested:  []string{"QWEN_CODE"}, // set by the shell tool
 	Home:    home,
+	// The directory of sessions is named as claude's. The files are those that qwen itself deletes
+	// with a session.
+	Paths: []string{"projects/{dir}/chats/{id}.jsonl", "projects/*/chats/{id}.jsonl"},
+	Files: rewrite.SessionFiles{Paths: []string{"{file}", "{own}.worktree.json", "{own}.pr.json",
+		"{own}.ledger.jsonl", "file-history/{id}"}},
 	Hooks: rewrite.Hooks{
 		Prompt:  []string{"UserPromptSubmit", "UserPromptExpansion"},
 		Start:   []string{"SessionStart"},

@@ -28,17 +28,7 @@ type vibe struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-// A session keeps the files of the last two generations, named by number, and each run begins a new
-// one. The last journal is empty after a run, and grows or disappears if another process continues
-// the session. vibe 3.0.3 resumes it only with the plugins that it began with; it keeps manifests
-// and contents under their digests. Checked-out files and runnable copies (.x) it makes again.
-var tool = vibe{base.Base{About: &descriptor, Help: []string{"--prompt", "--resume"},
-	Paths: []string{"unified/{id}/journal/*.jsonl"},
-	Files: rewrite.SessionFiles{
-		Paths:  []string{"unified/{id}"},
-		Common: []string{"plugins/blobs/*/*[0-9a-f]", "plugins/manifests/*/*[0-9a-f]"},
-		Lock:   "active/{id}.lock",
-	}}}
+var tool = vibe{base.Base{About: &descriptor, Help: []string{"--prompt", "--resume"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:        "vibe",
@@ -50,7 +40,18 @@ var descriptor = rewrite.Descriptor{
 
 	CannotWrite: 2,
 
-	Home:    store,
+	Home: store,
+	// A session keeps the files of the last two generations, named by number, and each run begins a
+	// new one. The last journal is empty after a run, and grows or disappears if another process
+	// continues the session. vibe 3.0.3 resumes it only with the plugins that it began with; it
+	// keeps manifests and contents under their digests. Checked-out files and runnable copies (.x)
+	// it makes again.
+	Paths: []string{"unified/{id}/journal/*.jsonl"},
+	Files: rewrite.SessionFiles{
+		Paths:  []string{"unified/{id}"},
+		Common: []string{"plugins/blobs/*/*[0-9a-f]", "plugins/manifests/*/*[0-9a-f]"},
+		Lock:   "active/{id}.lock",
+	},
 	Travels: true,
 	// vibe reads any configuration key from VIBE_KEY.
 	Variables: rewrite.Variables{
