@@ -158,7 +158,6 @@ type CommandLine struct {
 	// HourCache is the variable, NAME=VALUE, that makes the tool ask the provider to keep a prompt
 	// for an hour. It is "" if this version has none, or if the caller has chosen for itself.
 	HourCache string
-	Hour      bool // the user wants HourCache
 
 	SettingsFiles []string // files that ResolveWithEnv needs the content of
 	Watched       []Watch  // files that shape a session but that ResolveWithEnv does not need
@@ -384,7 +383,6 @@ type StreamState struct {
 	Message   string // ID of the model's last message, if the tool names it
 	// everything that the model said, ending with Answer, if the caller is shown it too
 	Texts []string
-	Exit  int // the tool's exit code in the caller's format, 0 for the actual one
 	// after End: output that must be shown unchanged if the tool exits with 0
 	Unshown    []byte
 	Usage      Usage
@@ -628,12 +626,6 @@ func ToFork(id, message string, p *prompt.Prompt, c prompt.Continuity, why reaso
 func ToCopy(id string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) Target {
 	t := ToResume(id, p, c, why)
 	t.plan.Copy = true
-	return t
-}
-
-// Beginning returns the target with an ID for the session that the call begins.
-func (t Target) Beginning(id string) Target {
-	t.NewID = id
 	return t
 }
 

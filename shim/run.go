@@ -99,7 +99,11 @@ func (d *decided) freshPlan() rewrite.Plan {
 }
 
 func (d *decided) planFor(t rewrite.Target) rewrite.Plan {
-	plan := d.tool.Plan(d.runLine(), t.Beginning(d.env.NewID()))
+	t.NewID = d.env.NewID()
+	plan := d.tool.Plan(d.line, t)
+	if d.ticket != nil && d.ticket.Hour {
+		plan.Env = append(plan.Env, d.line.HourCache)
+	}
 	if plan.Resume != "" {
 		plan.Least = d.leastFirst(len(plan.Prompt))
 	}
@@ -120,13 +124,6 @@ func addedOptions(callers, args []string) (added []string) {
 		}
 	}
 	return added
-}
-
-// runLine returns the command line with the decision's options for the run.
-func (d *decided) runLine() rewrite.CommandLine {
-	line := d.line
-	line.Hour = d.ticket != nil && d.ticket.Hour
-	return line
 }
 
 // leastFirst returns the least number of tokens in the first request of a run that resumes the
@@ -269,10 +266,10 @@ func (d *decided) runTool(plan rewrite.Plan) (*ran, error) {
 	})}
 	r.FinishEarly = r.finishEarly
 	if d.ticket == nil {
-		r.Stream = d.tool.Stream(d.runLine(), plan, "")
+		r.Stream = d.tool.Stream(d.line, plan, "")
 		in.Talk.Scout = r.decideOnOpening
 	} else {
-		r.Stream, r.Pinned = d.tool.Stream(d.runLine(), plan, d.ticket.Totals), r.pin
+		r.Stream, r.Pinned = d.tool.Stream(d.line, plan, d.ticket.Totals), r.pin
 	}
 	defer r.sweepOrphans()()
 	args := append([]string{d.env.Args[0]}, plan.Args...)

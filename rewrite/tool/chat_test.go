@@ -385,8 +385,8 @@ func TestQwenFollows(t *testing.T) {
 			Format: rewrite.Text,
 			Home:   "/h/.qwen", Prompt: "hi"}, rewrite.HostEnv{Dirs: []string{tt.dir},
 			Version: "0.24.4"})
-		if got := the("qwen").Plan(c, tt.target.Beginning(tooltest.ForeignID)).Follow; len(got) !=
-			1 || got[0] != tt.want {
+		got := the("qwen").Plan(c, tooltest.Beginning(tt.target, tooltest.ForeignID)).Follow
+		if len(got) != 1 || got[0] != tt.want {
 			t.Errorf("in %.20s: %+v, want %+v", tt.dir, got, tt.want)
 		}
 	}

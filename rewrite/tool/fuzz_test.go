@@ -49,7 +49,7 @@ func FuzzPlans(f *testing.F) {
 					arg == tooltest.ForeignID || arg == "--session-id="+tooltest.ForeignID
 			})
 		}
-		plan := tool.Plan(call, rewrite.ToFresh(text.Text).Beginning(tooltest.ForeignID))
+		plan := tool.Plan(call, tooltest.Beginning(rewrite.ToFresh(text.Text), tooltest.ForeignID))
 		keepsOptions(t, tool.Descriptor().Name, call, plan)
 		in.Args = without(plan.Args)
 		again := tool.Parse(in)
@@ -63,16 +63,17 @@ func FuzzPlans(f *testing.F) {
 				again.Mode, again.Reason, again.Prompt, again.Model)
 		}
 		if tool.Descriptor().Name == "claude" {
-			in.Args = tool.Plan(call, rewrite.ToFork(tooltest.SomeID, tooltest.SomeID, text,
-				prompt.Continuity{}, reason.DeltaOff).Beginning(tooltest.ForeignID)).Args
+			in.Args = tool.Plan(call, tooltest.Beginning(rewrite.ToFork(tooltest.SomeID,
+				tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff),
+				tooltest.ForeignID)).Args
 			if again := tool.Parse(in); again.Reason != reason.CallerSession ||
 				again.Model != call.Model || !slices.Contains(in.Args, "--resume-session-at") {
 				t.Fatalf("%q: %q, forked as %q: %s %s", args, call.Prompt, in.Args, again.Mode,
 					again.Reason)
 			}
 		}
-		plan = tool.Plan(call, rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{},
-			reason.DeltaOff).Beginning(tooltest.ForeignID))
+		plan = tool.Plan(call, tooltest.Beginning(rewrite.ToResume(tooltest.SomeID, text,
+			prompt.Continuity{}, reason.DeltaOff), tooltest.ForeignID))
 		keepsOptions(t, tool.Descriptor().Name, call, plan)
 		in.Args = without(plan.Args)
 		again = tool.Parse(in)

@@ -54,15 +54,12 @@ func (g *gate) Refused() bool { return g.state == stateRefused }
 func (g *gate) Undelivered() error { return g.stdout.failed }
 
 // Shown returns the status that the caller gets. It can differ from the status of a tool that
-// could write to the shim, and has another exit code in another output format.
+// could write to the shim.
 func (g *gate) Shown(st Status) Status {
-	exit, d := g.Stream.Seen().Exit, g.Tool.Descriptor()
-	switch {
+	switch d := g.Tool.Descriptor(); {
 	case st.Signal != 0:
 	case d.FileLimitKills && errors.Is(g.stdout.failed, syscall.EFBIG):
 		st = Status{Signal: syscall.SIGXFSZ}
-	case exit != 0:
-		st.Exit = exit
 	case st.Exit == 0 && g.stdout.failed != nil:
 		st.Exit = cmp.Or(g.Plan.CannotWrite, d.CannotWrite)
 	}

@@ -140,6 +140,12 @@ func (to To) Target() rewrite.Target {
 	return t
 }
 
+// Beginning returns a target with an ID for the session that the call begins.
+func Beginning(t rewrite.Target, id string) rewrite.Target {
+	t.NewID = id
+	return t
+}
+
 // Key is the key of all digests.
 var Key = prompt.Key("a key for tests")
 

@@ -486,9 +486,6 @@ func (claude) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 		own.file.Name = plan.ID() + ".jsonl"
 		plan.Follow = []rewrite.Follow{own.file}
 	}
-	if c.Hour && c.HourCache != "" {
-		plan.Env = append(plan.Env, c.HourCache)
-	}
 	base.Add(&plan, c, "", added...)
 	return plan
 }

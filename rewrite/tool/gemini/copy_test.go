@@ -216,8 +216,8 @@ func TestGeminiCopiesOnlyWhatItKnows(t *testing.T) {
 func TestGeminiResumesTheCopy(t *testing.T) {
 	for _, format := range []string{"", "-o json ", "-o stream-json "} {
 		call := tool.ResolveWithEnv(parseGemini(format+"-p hi", ""), rewrite.HostEnv{})
-		plan := tool.Plan(call, rewrite.ToCopy(tooltest.SomeID, prompt.New("hi", tooltest.Key),
-			prompt.Continuity{}, reason.DeltaOff).Beginning(copyID))
+		plan := tool.Plan(call, tooltest.Beginning(rewrite.ToCopy(tooltest.SomeID,
+			prompt.New("hi", tooltest.Key), prompt.Continuity{}, reason.DeltaOff), copyID))
 		if !call.Copies || !slices.Contains(plan.Args, "--resume="+copyID) || !plan.WriteCopy ||
 			plan.ID() != copyID || plan.Resume != tooltest.SomeID {
 			t.Errorf("%q: %+v", format, plan)

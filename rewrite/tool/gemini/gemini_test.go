@@ -184,7 +184,7 @@ func TestGeminiPlans(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := parseGemini(tt.line, "HOME=/h")
-		fresh := tool.Plan(c, rewrite.ToFresh("OLD").Beginning(tooltest.ForeignID))
+		fresh := tool.Plan(c, tooltest.Beginning(rewrite.ToFresh("OLD"), tooltest.ForeignID))
 		if got := strings.Join(fresh.Args, " "); got != tt.fresh {
 			t.Errorf("%q fresh: %q, want %q", tt.line, got, tt.fresh)
 		}

@@ -139,11 +139,11 @@ func TestQwenPlans(t *testing.T) {
 		target rewrite.Target
 		want   string
 	}{
-		{"hi", rewrite.ToFresh("hi").Beginning(tooltest.ForeignID),
+		{"hi", tooltest.Beginning(rewrite.ToFresh("hi"), tooltest.ForeignID),
 			"hi --session-id=" + tooltest.ForeignID},
 		{"-o json -p hi", rewrite.ToFresh("hi"), "-o json -p hi"},
 		{"-o text -yp hi", resume, "-o text --resume=" + tooltest.SomeID + " -yp hi"},
-		{"hi", fork.Beginning(tooltest.ForeignID),
+		{"hi", tooltest.Beginning(fork, tooltest.ForeignID),
 			"hi --resume=" + tooltest.SomeID + " --fork-session"},
 		{"hi -o stream-json", fork, "hi --resume=" + tooltest.SomeID +
 			" --fork-session -o stream-json"},
