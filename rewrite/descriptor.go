@@ -57,6 +57,10 @@ type Descriptor struct {
 	// from the package.
 	AsksVersion bool
 
+	// AwaitsStdin says that the tool waits for the end of a stdin that it reads. Otherwise it gives
+	// up on a silent one after a while, and goes on without data beside a prompt in argv.
+	AwaitsStdin bool
+
 	// CachePerSession says that the provider's cache returns to a session only the text that the
 	// same session has sent.
 	CachePerSession bool

@@ -118,16 +118,6 @@ const (
 	StdinFrames                   // stdin is a conversation; the first message is the prompt
 )
 
-// Silence is a tool's reaction to a stdin that stays open and sends nothing.
-type Silence int
-
-// The reactions to a silent stdin.
-const (
-	SilenceFails   Silence = iota // it gives up after a while
-	SilenceSkipped                // it goes on without stdin after a while
-	SilenceAwaited                // it waits for the end of stdin
-)
-
 // A CommandLine is the command line of a call, parsed by a tool.
 type CommandLine struct {
 	Mode   Mode        // Passthrough, Observe, or Fresh for a call that can be managed
@@ -136,10 +126,9 @@ type CommandLine struct {
 	Args   []string // without argv[0], as the caller wrote them
 	Format Format   // as the caller requested
 	Stdin  StdinUse
-	// Silence is the tool's reaction to a silent stdin. Silent reports that it has been, for a
-	// while, and that the tool must see that for itself.
-	Silence Silence
-	Silent  bool
+	// Silent reports that stdin has been silent for a while, and that the tool must see that for
+	// itself.
+	Silent bool
 
 	Prompt     string // the prompt in argv
 	PromptArgs []Span // the places in Args

@@ -34,11 +34,8 @@ func (f *found) readPrompt() (line rewrite.CommandLine, text string, err error) 
 	if line.Stdin == rewrite.StdinFrames {
 		return f.readOpening()
 	}
-	silence := line.Silence
-	if f.preview && silence == rewrite.SilenceAwaited {
-		silence = rewrite.SilenceFails // a preview does not wait
-	}
-	staged, err := supervise.Stage(f.env.Stdin, line.Stdin, silence)
+	staged, err := supervise.Stage(f.env.Stdin, line.Stdin, f.tool.Descriptor().AwaitsStdin,
+		f.preview)
 	f.input.Source, line.Silent = staged, staged.Silent
 	if err != nil {
 		return line, "", f.fault("read stdin", err)

@@ -113,8 +113,9 @@ func (s *Staged) HandOn() (*os.File, error) {
 }
 
 // Stage reads stdin if it is a part of the prompt. It fails with a reason.Code if the prompt cannot
-// be known; the part that was read is then in staged too.
-func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Staged, error) {
+// be known; the part that was read is then in staged too. It waits for the end of stdin if the tool
+// awaits that, except in a preview.
+func Stage(stdin *os.File, use rewrite.StdinUse, awaits, preview bool) (*Staged, error) {
 	s := &Staged{From: stdin}
 	if use == rewrite.StdinUnused {
 		return s, nil
@@ -136,7 +137,7 @@ func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Stag
 	}
 	wait := waitAppended
 	switch {
-	case silence == rewrite.SilenceAwaited:
+	case awaits && !preview:
 		wait = -1
 	case use == rewrite.StdinPrompt:
 		wait = waitPrompt
@@ -144,7 +145,7 @@ func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Stag
 	switch ready, err := readable(fd, wait); {
 	case err != nil:
 		return s, err
-	case !ready && silence == rewrite.SilenceSkipped:
+	case !ready && !awaits && use == rewrite.StdinAppended:
 		s.Silent, s.more = true, true
 		return s, nil
 	case !ready:

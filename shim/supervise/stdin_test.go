@@ -74,42 +74,43 @@ func TestStage(t *testing.T) {
 	closed := func(t *testing.T) *os.File { f := outputFile(t); f.Close(); return f }
 	large := strings.Repeat("0123456789abcdef", 1<<16)
 
+	type how struct{ awaits, preview bool }
 	tests := []struct {
-		name    string
-		stdin   func(*testing.T) *os.File
-		use     rewrite.StdinUse
-		silence rewrite.Silence
-		data    string
-		used    bool
-		reason  error
+		name   string
+		stdin  func(*testing.T) *os.File
+		use    rewrite.StdinUse
+		how    how
+		data   string
+		used   bool
+		reason error
 	}{
-		{"unused", silent, rewrite.StdinUnused, 0, "", false, nil},
-		{"file", file("hello", 0), rewrite.StdinPrompt, 0, "hello", false, nil},
-		{"file with offset", file("hello", 2), rewrite.StdinPrompt, 0, "llo", false, nil},
-		{"file at its end", file("hello", 5), rewrite.StdinPrompt, 0, "", false, nil},
-		{"file beyond its end", file("hello", 9), rewrite.StdinPrompt, 0, "", false, nil},
-		{"empty file", file("", 0), rewrite.StdinAppended, 0, "", false, nil},
-		{"pipe", fed(blockingPipe, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, nil},
-		{"non-blocking pipe", fed(nonblockingPipe, "he", "llo"), rewrite.StdinPrompt, 0, "hello",
-			true, nil},
-		{"socket", fed(socketPair, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, nil},
-		{"large", fed(blockingPipe, large), rewrite.StdinPrompt, 0, large, true, nil},
-		{"pipe without data", fed(blockingPipe), rewrite.StdinAppended, 0, "", false, nil},
-		{"no data but NUL", fed(blockingPipe, "\x00"), rewrite.StdinPrompt, 0, "\x00", true, nil},
-		{"null device", devNull, rewrite.StdinPrompt, 0, "", false, nil},
-		{"silent pipe", silent, rewrite.StdinAppended, 0, "", false, reason.StdinOpen},
-		{"silent pipe, skipped", silent, rewrite.StdinAppended, rewrite.SilenceSkipped, "",
-			false, nil},
-		{"late pipe, awaited", late, rewrite.StdinAppended, rewrite.SilenceAwaited, "late",
-			true, nil},
-		{"closed", closed, rewrite.StdinPrompt, 0, "", false, reason.StdinOpen},
+		{"unused", silent, rewrite.StdinUnused, how{}, "", false, nil},
+		{"file", file("hello", 0), rewrite.StdinPrompt, how{}, "hello", false, nil},
+		{"file with offset", file("hello", 2), rewrite.StdinPrompt, how{}, "llo", false, nil},
+		{"file at its end", file("hello", 5), rewrite.StdinPrompt, how{}, "", false, nil},
+		{"file beyond its end", file("hello", 9), rewrite.StdinPrompt, how{}, "", false, nil},
+		{"empty file", file("", 0), rewrite.StdinAppended, how{}, "", false, nil},
+		{"pipe", fed(blockingPipe, "he", "llo"), rewrite.StdinPrompt, how{}, "hello", true, nil},
+		{"non-blocking pipe", fed(nonblockingPipe, "he", "llo"), rewrite.StdinPrompt, how{},
+			"hello", true, nil},
+		{"socket", fed(socketPair, "he", "llo"), rewrite.StdinPrompt, how{}, "hello", true, nil},
+		{"large", fed(blockingPipe, large), rewrite.StdinPrompt, how{}, large, true, nil},
+		{"pipe without data", fed(blockingPipe), rewrite.StdinAppended, how{}, "", false, nil},
+		{"no data but NUL", fed(blockingPipe, "\x00"), rewrite.StdinPrompt, how{}, "\x00", true,
+			nil},
+		{"null device", devNull, rewrite.StdinPrompt, how{}, "", false, nil},
+		{"silent pipe, awaited in a preview", silent, rewrite.StdinAppended, how{true, true}, "",
+			false, reason.StdinOpen},
+		{"silent pipe, skipped", silent, rewrite.StdinAppended, how{}, "", false, nil},
+		{"late pipe, awaited", late, rewrite.StdinAppended, how{true, false}, "late", true, nil},
+		{"closed", closed, rewrite.StdinPrompt, how{}, "", false, reason.StdinOpen},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			stdin := test.stdin(t)
 			began := time.Now()
-			got, err := Stage(stdin, test.use, test.silence)
+			got, err := Stage(stdin, test.use, test.how.awaits, test.how.preview)
 			if err != test.reason || got.Data != test.data || got.used != test.used {
 				t.Errorf("%d bytes, used %v, %v", len(got.Data), got.used, err)
 			}
@@ -128,7 +129,7 @@ func TestStageLeavesAFileWhereItStands(t *testing.T) {
 	if _, err := f.Seek(2, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
+	s, err := Stage(f, rewrite.StdinPrompt, false, false)
 	if err != nil || s.Data != "llo" {
 		t.Fatalf("%q, %v", s.Data, err)
 	}
@@ -149,7 +150,7 @@ func TestTooMuchIsHandedOnWhole(t *testing.T) {
 			_, _ = w.Write(text)
 			w.Close()
 		}()
-		s, err := Stage(r, rewrite.StdinPrompt, rewrite.SilenceFails)
+		s, err := Stage(r, rewrite.StdinPrompt, false, false)
 		if err != reason.StdinTooBig {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -198,7 +199,7 @@ func TestLargeFileIsLeftAlone(t *testing.T) {
 	if err := f.Truncate(maxStdin + 1); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
+	s, err := Stage(f, rewrite.StdinPrompt, false, false)
 	if again, _ := s.HandOn(); err != reason.StdinTooBig || s.used || again != nil {
 		t.Errorf("used %v, %v", s.used, err)
 	}
@@ -239,7 +240,7 @@ func TestEndOfAFile(t *testing.T) {
 	if _, err := f.Seek(8, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Stage(f, rewrite.StdinPrompt, rewrite.SilenceAwaited)
+	s, err := Stage(f, rewrite.StdinPrompt, true, false)
 	if err != nil || s.Data != "a prompt" {
 		t.Fatalf("%q, %v", s.Data, err)
 	}

@@ -111,6 +111,17 @@ func Read(c *rewrite.CommandLine, p grammar.Args, formats map[string]rewrite.For
 	}
 }
 
+// Stdin returns the use of stdin in a call that can have the prompt in argv.
+func Stdin(in rewrite.Input, prompt bool) rewrite.StdinUse {
+	switch {
+	case in.StdinTTY:
+		return rewrite.StdinUnused
+	case prompt:
+		return rewrite.StdinAppended
+	}
+	return rewrite.StdinPrompt
+}
+
 // Complete sets how a call is handled, and why. If the caller manages the session and the
 // output has the session's ID, the call is observed.
 func Complete(c *rewrite.CommandLine, why reason.Code, showsID bool) {

@@ -24,13 +24,7 @@ func ReadYargs(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 		prompt, c.PromptArgs = append(prompt, c.Args[operand.At]), append(c.PromptArgs, operand)
 	}
 	c.Prompt = strings.Join(prompt, " ")
-	switch {
-	case in.StdinTTY:
-	case c.Prompt == "":
-		c.Stdin = rewrite.StdinPrompt
-	default:
-		c.Stdin, c.Silence = rewrite.StdinAppended, rewrite.SilenceSkipped
-	}
+	c.Stdin = Stdin(in, c.Prompt != "")
 }
 
 // YargsValues returns the values of options for Reads. Commas separate them too.

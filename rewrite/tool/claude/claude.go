@@ -223,14 +223,9 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 		c.PromptArgs = p.Operands[:1]
 		c.Prompt = c.Args[p.Operands[0].At]
 	}
-	switch {
-	case in.StdinTTY:
-	case p.Value("--input-format", "") == "stream-json":
+	c.Stdin = base.Stdin(in, len(c.PromptArgs) > 0)
+	if !in.StdinTTY && p.Value("--input-format", "") == "stream-json" {
 		c.Stdin = rewrite.StdinFrames
-	case len(c.PromptArgs) == 0:
-		c.Stdin = rewrite.StdinPrompt
-	default:
-		c.Stdin, c.Silence = rewrite.StdinAppended, rewrite.SilenceSkipped
 	}
 }
 

@@ -32,6 +32,7 @@ var descriptor = rewrite.Descriptor{
 	Managed:         []string{"exec", "e"},
 	Servers:         []string{"app-server", "exec-server"},
 	Alone:           []string{"--help", "-h", "--version", "-V"},
+	AwaitsStdin:     true,
 	Nested:          []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX"},
 	CachePerSession: true, // prompt_cache_key is the session's ID (codex 0.169.0)
 
@@ -239,13 +240,7 @@ func readPrompt(c *rewrite.CommandLine, a *commandLine, in rewrite.Input) {
 		c.Prompt = in.Args[a.exec.Operands[0].At]
 	}
 	c.Own = details{a.execAt, a.exec.Options}
-	switch {
-	case in.StdinTTY:
-	case len(c.PromptArgs) == 0 || c.Prompt == "-":
-		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
-	default:
-		c.Stdin, c.Silence = rewrite.StdinAppended, rewrite.SilenceAwaited
-	}
+	c.Stdin = base.Stdin(in, len(c.PromptArgs) > 0 && c.Prompt != "-")
 }
 
 func why(c *rewrite.CommandLine, a *commandLine, in rewrite.Input) reason.Code {

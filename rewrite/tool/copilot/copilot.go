@@ -42,9 +42,10 @@ var descriptor = rewrite.Descriptor{
 		"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions",
 		"memories", "plugin", "mcp", "skill", "instruction", "lsp", "sandbox", "completion",
 	},
-	Alone:  []string{"--help", "-h", "--version", "-v"},
-	Nested: []string{"COPILOT_CLI"}, // set for the commands of the shell tool
-	Home:   base.Home("COPILOT_HOME", ".copilot"),
+	Alone:       []string{"--help", "-h", "--version", "-v"},
+	AwaitsStdin: true,
+	Nested:      []string{"COPILOT_CLI"}, // set for the commands of the shell tool
+	Home:        base.Home("COPILOT_HOME", ".copilot"),
 	// A process that has a session open holds a lock on a file that is named after the process.
 	Paths: []string{"session-state/{id}/" + events},
 	Files: rewrite.SessionFiles{Paths: []string{"session-state/{id}"},
@@ -152,7 +153,7 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	reads.Into(c, c.Home, p.Values)
 	// Data beside a prompt in argv are not read (recordings/copilot/stdin-and-arg).
 	if !p.Names("--prompt") && !in.StdinTTY {
-		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
+		c.Stdin = rewrite.StdinPrompt
 	}
 }
 

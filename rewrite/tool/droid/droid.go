@@ -35,7 +35,8 @@ var descriptor = rewrite.Descriptor{
 	Servers:    []string{"daemon"},
 	// droid exec sets the first for itself, and so for the commands; the pseudo-terminals need the
 	// second.
-	Nested: []string{"FACTORY_DISABLE_SETTINGS_PERSISTENCE", "BUN_PTY_LIB"},
+	AwaitsStdin: true,
+	Nested:      []string{"FACTORY_DISABLE_SETTINGS_PERSISTENCE", "BUN_PTY_LIB"},
 
 	CannotWrite:    1,
 	FileLimitKills: true,
@@ -122,7 +123,7 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	}
 	// Data beside a prompt in argv are dropped (recordings/droid/stdin-and-arg).
 	if len(c.PromptArgs) == 0 && !in.StdinTTY {
-		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
+		c.Stdin = rewrite.StdinPrompt
 	}
 }
 

@@ -45,14 +45,15 @@ func init() {
 // newTool returns a tool. Its shell tool sets nested.
 func newTool(name, npm, variable, nested string, oldest, newest []int) opencode {
 	d := &rewrite.Descriptor{
-		Name:       name,
-		Packages:   []string{npm},
-		Unattended: []string{name, "run", "--auto"},
-		Managed:    []string{"run"},
-		Servers:    []string{"serve", "web", "acp"},
-		Alone:      []string{"--help", "-h", "--version", "-v"},
-		Nested:     []string{nested},
-		Hooks:      hooks,
+		Name:        name,
+		Packages:    []string{npm},
+		Unattended:  []string{name, "run", "--auto"},
+		Managed:     []string{"run"},
+		Servers:     []string{"serve", "web", "acp"},
+		Alone:       []string{"--help", "-h", "--version", "-v"},
+		AwaitsStdin: true,
+		Nested:      []string{nested},
+		Hooks:       hooks,
 		Home: func(env func(string) string) string {
 			return cmp.Or(env("XDG_DATA_HOME"), env("HOME")+"/.local/share") + "/" + name
 		},
@@ -171,12 +172,8 @@ func read(c *rewrite.CommandLine, o opencode, p grammar.Args, in rewrite.Input) 
 		words[i] = in.Args[word.At]
 	}
 	c.Prompt = strings.Join(words, " ")
-	switch {
-	case in.StdinTTY || len(p.Operands) == 0:
-	case c.Prompt == "":
-		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
-	default:
-		c.Stdin, c.Silence = rewrite.StdinAppended, rewrite.SilenceAwaited
+	if len(p.Operands) > 0 {
+		c.Stdin = base.Stdin(in, c.Prompt != "")
 	}
 }
 

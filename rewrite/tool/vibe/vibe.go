@@ -36,7 +36,8 @@ var descriptor = rewrite.Descriptor{
 	Subcommands: []string{"mcp", "config", "help", "update", "run-server"},
 	Alone:       []string{"--help", "-h", "--version", "-v", "--check-upgrade", "--setup"},
 	// Set by vibe's launcher, which overrides an earlier value: only vibe's own children have it.
-	Nested: []string{"VIBE_APP_SERVER_BIN"},
+	AwaitsStdin: true,
+	Nested:      []string{"VIBE_APP_SERVER_BIN"},
 
 	CannotWrite: 2,
 
@@ -113,7 +114,7 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	if c.Prompt != "" {
 		c.PromptArgs = p.Spans("--prompt")
 	} else if !in.StdinTTY {
-		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
+		c.Stdin = rewrite.StdinPrompt
 	}
 }
 
