@@ -3,8 +3,10 @@
 package models
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // longContext is claude's mark of a model that is used with a long context window.
@@ -18,23 +20,13 @@ func Name(model string) string {
 		strings.Trim(provider, "abcdefghijklmnopqrstuvwxyz") == "" {
 		name = rest
 	}
-	for _, date := range []string{"-00000000", "@00000000", "-0000-00-00"} {
-		if at := len(name) - len(date); at >= 0 && looksLike(name[at:], date) {
-			return name[:at]
-		}
-	}
-	return name
+	return date().ReplaceAllString(name, "")
 }
 
-// looksLike reports whether text equals pattern, where 0 is any digit.
-func looksLike(text, pattern string) bool {
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return '0'
-		}
-		return r
-	}, text) == pattern
-}
+// date matches the date of a snapshot at the end of a name.
+var date = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:[-@]\d{8}|-\d{4}-\d\d-\d\d)$`)
+})
 
 // Window returns a model's context window in tokens, 0 if it is not known.
 func Window(model string) int64 {

@@ -119,7 +119,8 @@ func compareMatched(sent Sent, p *Prompt, m matched, moved movedTurn) Continuity
 // and whether only the content of a few places was replaced.
 func (p *Prompt) relation(c *Continuity, h *history) (code reason.Code, replaced bool) {
 	base := c.sent.Base
-	extends, ledIn := p.extends(base, c)
+	ledIn := c.whole && !c.BeginsAlike && p.ledIn(c.Has)
+	extends := ledIn || c.whole && p.sameOpening(base, c.matched)
 	switch {
 	case h.marked, c.Transcript && !h.kept(extends && !ledIn):
 		return reason.HistoryEdited, false
@@ -133,13 +134,6 @@ func (p *Prompt) relation(c *Continuity, h *history) (code reason.Code, replaced
 		return reason.Revises, true
 	}
 	return reason.Unrelated, false
-}
-
-// extends reports whether the prompt has all of the base and begins like it, or with a few new
-// lines that lead in.
-func (p *Prompt) extends(base Footprint, c *Continuity) (extends, ledIn bool) {
-	ledIn = c.whole && !c.BeginsAlike && p.ledIn(c.Has)
-	return ledIn || c.whole && p.sameOpening(base, c.matched), ledIn
 }
 
 // maxReplaced is in how many places a prompt can replace text of the one before.

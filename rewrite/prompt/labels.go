@@ -341,8 +341,13 @@ func wordLabel(line string) (who speaker, label, text string) {
 		}
 		return who, normalLabel(bare), ""
 	}
-	name, sign, rest := cutLabel(bare)
-	if name == "" || sign != '：' && !strings.HasPrefix(rest, " ") &&
+	at := strings.IndexAny(bare, ":：>")
+	if at <= 0 {
+		return noTurn, "", line
+	}
+	sign, n := utf8.DecodeRuneInString(bare[at:])
+	name, rest := bare[:at], bare[at+n:]
+	if sign != '：' && !strings.HasPrefix(rest, " ") &&
 		!strings.HasPrefix(rest, "*") || !isName(name) {
 		return noTurn, "", line
 	}
@@ -366,17 +371,6 @@ func isLabelAlone(line, bare string) bool {
 	return bare != line &&
 		(strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimRight(line, ":： "), "**") ||
 			strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"))
-}
-
-// cutLabel returns the text before the first sign after a label, the sign, and the text behind it.
-// It returns no name if there is no sign.
-func cutLabel(line string) (name string, sign rune, rest string) {
-	at := strings.IndexAny(line, ":：>")
-	if at < 0 {
-		return "", 0, ""
-	}
-	sign, n := utf8.DecodeRuneInString(line[at:])
-	return line[:at], sign, line[at+n:]
 }
 
 func shortLabel(text string, most, words int) bool {

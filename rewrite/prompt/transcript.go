@@ -302,8 +302,8 @@ const (
 func (h *history) originOf(i int, behind bool) origin {
 	switch l := &h.lines[i]; {
 	case l.text == "" && i == len(h.lines)-1: // "Assistant:" at the very end requests the answer
-		if h.asksAnother(l) {
-			return unknownRun
+		if h.newest && h.label != "" && l.label != h.label && l.speaker != assistant {
+			return unknownRun // of another than the session
 		}
 	case h.namesAnswer(i): // evidence looks at it
 	case behind && h.replies(i):
@@ -314,11 +314,6 @@ func (h *history) originOf(i int, behind bool) origin {
 		return foreignSpeaker
 	}
 	return expectedSpeaker
-}
-
-// asksAnother reports whether a name requests an answer of another than the session.
-func (h *history) asksAnother(l *promptLine) bool {
-	return h.newest && h.label != "" && l.label != h.label && l.speaker != assistant
 }
 
 // firstKnown returns the first line that the session was sent from a speaker who speaks again, -1

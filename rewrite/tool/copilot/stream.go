@@ -47,19 +47,8 @@ func (copilot) Stream(c rewrite.CommandLine, p rewrite.Plan,
 // line, and the tokens.
 type totals map[string]float64
 
-// since returns the figures added since before. ok is false if something has decreased, so that
-// they are not totals.
-func (t totals) since(before totals) (own totals, ok bool) {
-	own = totals{}
-	for name, figure := range t {
-		if own[name] = figure - before[name]; own[name] < 0 {
-			return nil, false
-		}
-	}
-	return own, true
-}
-
-// own returns this run's share of the session's totals. ok is false if it is not known.
+// own returns this run's share of the session's totals. ok is false if it is not known, or if
+// something has decreased, so that they are not totals.
 func (s *stream) own() (figures totals, ok bool) {
 	switch {
 	case s.totals == nil:
@@ -69,7 +58,13 @@ func (s *stream) own() (figures totals, ok bool) {
 	case s.previous == nil:
 		return nil, false
 	}
-	return s.totals.since(s.previous)
+	figures = totals{}
+	for name, figure := range s.totals {
+		if figures[name] = figure - s.previous[name]; figures[name] < 0 {
+			return nil, false
+		}
+	}
+	return figures, true
 }
 
 // event holds the fields of all event types that are read.
