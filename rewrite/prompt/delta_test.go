@@ -198,7 +198,7 @@ func TestSentAgain(t *testing.T) {
 				"DONE.\n\n## Review\n\nIt leaks."},
 	} {
 		p := New(tt.after, testKey)
-		p.Again = func(text string) bool { return Mentions(text, '@', false) }
+		p.Again = func(text string) bool { return strings.Contains(text, "@") }
 		if text, whole, _ := sentOf(p, Compare(sentTo(before), p)); whole ||
 			!strings.Contains(text, tt.want) {
 			t.Errorf("%s: whole %v, %q", name, whole, text)
@@ -223,7 +223,7 @@ func TestSentAgain(t *testing.T) {
 			"You are it.\n\n## A\n\nRead @notes.md.\n\n" + rules + "\n## Z\n\ny", ""},
 	} {
 		p := New(tt.after, testKey)
-		p.Again = func(text string) bool { return Mentions(text, '@', false) }
+		p.Again = func(text string) bool { return strings.Contains(text, "@") }
 		text, whole, why := sentOf(p, Compare(sentTo(tt.before, "first"), p))
 		if whole != (tt.want != "") || why != tt.want || !strings.Contains(text, "@") {
 			t.Errorf("%s: whole %v, %q, want %q: %.300q", name, whole, why, tt.want, text)

@@ -11,8 +11,6 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // DigestSize is the length of a Digest in bytes.
@@ -408,21 +406,4 @@ func wordBytes(text string) int {
 		}
 	}
 	return max(n-1, 0)
-}
-
-// Mentions reports whether a sign such as @ occurs where a tool reads a name after it: before
-// anything but space and, unless anywhere is set, only after space or at the beginning of the text.
-func Mentions(text string, sign byte, anywhere bool) bool {
-	for i := 0; i < len(text)-1; i++ {
-		if text[i] != sign {
-			continue
-		}
-		before, _ := utf8.DecodeLastRuneInString(text[:i])
-		after, _ := utf8.DecodeRuneInString(text[i+1:])
-		if !unicode.IsSpace(after) && (i == 0 || unicode.IsSpace(before) || anywhere &&
-			before != '\\') {
-			return true
-		}
-	}
-	return false
 }

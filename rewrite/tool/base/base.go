@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"reprise/rewrite"
-	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/grammar"
 )
@@ -72,7 +71,7 @@ func (Base) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 }
 
 // ActsOn reports file mentions: "@" after anything but a backslash.
-func (Base) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
+func (Base) ActsOn(text string) bool { return Mentions(text, '@', true) }
 
 // ForkPoint returns "": the tool copies whole sessions, if at all.
 func (Base) ForkPoint([]byte) string { return "" }

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"reprise/rewrite"
 	"reprise/rewrite/jsonline"
@@ -91,4 +93,21 @@ func removePrompt(args []string, prompt []rewrite.Span) []string {
 		args = slices.Replace(args, s.At, s.At+s.N, flags...)
 	}
 	return args
+}
+
+// Mentions reports whether a sign such as @ occurs where a tool reads a name after it: before
+// anything but space and, unless anywhere is set, only after space or at the beginning of the text.
+func Mentions(text string, sign byte, anywhere bool) bool {
+	for i := 0; i < len(text)-1; i++ {
+		if text[i] != sign {
+			continue
+		}
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, _ := utf8.DecodeRuneInString(text[i+1:])
+		if !unicode.IsSpace(after) && (i == 0 || unicode.IsSpace(before) || anywhere &&
+			before != '\\') {
+			return true
+		}
+	}
+	return false
 }

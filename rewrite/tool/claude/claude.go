@@ -444,7 +444,7 @@ func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 // think more in that turn.
 func (claude) ActsOn(text string) bool {
 	lower := strings.ToLower(text)
-	return prompt.Mentions(text, '@', false) || strings.Contains(lower, "ultrathink") ||
+	return base.Mentions(text, '@', false) || strings.Contains(lower, "ultrathink") ||
 		strings.Contains(lower, "megathink") || strings.Contains(lower, "think hard")
 }
 

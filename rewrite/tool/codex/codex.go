@@ -13,7 +13,6 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/jsonline"
-	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/base"
 	"reprise/rewrite/tool/grammar"
@@ -289,7 +288,7 @@ func (codex) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Co
 
 // ActsOn reports mentions of skills ("$NAME"), which codex loads.
 func (codex) ActsOn(text string) bool {
-	return prompt.Mentions(text, '$', false) || prompt.Mentions(text, '@', false)
+	return base.Mentions(text, '$', false) || base.Mentions(text, '@', false)
 }
 
 // Options implements Tool. codex resumes by a subcommand.

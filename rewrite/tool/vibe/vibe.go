@@ -191,7 +191,7 @@ func (vibe) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Com
 
 // ActsOn reports file mentions ("@"), and skills ("$NAME").
 func (v vibe) ActsOn(text string) bool {
-	return v.Base.ActsOn(text) || prompt.Mentions(text, '$', false)
+	return v.Base.ActsOn(text) || base.Mentions(text, '$', false)
 }
 
 // EffectivePrompt trims stdin but not argv, as vibe does.
