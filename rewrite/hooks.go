@@ -26,12 +26,6 @@ type Hooks struct {
 	Plugins string
 }
 
-// administrators are how the paths of an administrator's files begin.
-var administrators = []string{"/etc/", "/Library/"}
-
-// remoteSettings is claude's file of the settings that the service sends.
-const remoteSettings = "/remote-settings.json"
-
 // ReadHooks reads the call's settings files and hook files, except those that skip names. It notes
 // whether the call has hooks that must see the whole prompt, or hooks that a resume would not run
 // as a new session does.
@@ -41,7 +35,7 @@ func (c *CommandLine) ReadHooks(h Hooks, s HostEnv, skip func(path string) bool)
 	for _, f := range files {
 		switch {
 		case isOff(plugins, f), off && !isAdministrators(f.Path):
-		case path.Base(f.Path) == marketplaceFile:
+		case path.Base(f.Path) == "marketplace.json": // it can have hooks for each plugin
 			c.note(h.inMarketplace(f, plugins))
 		case c.note(h.in(f.File, f.tree)) && !f.settings:
 			c.Settings = append(c.Settings, Setting{Name: f.Path, Value: f.Text})
@@ -262,9 +256,6 @@ func isOff(plugins map[string]bool, f parsedHooks) bool {
 	return f.plugin != "" && !enabled && (listed || !strings.Contains(f.Path, installedPlugins))
 }
 
-// marketplaceFile lists the plugins of a marketplace, and can have hooks for each.
-const marketplaceFile = "marketplace.json"
-
 // inMarketplace returns the hooks that a marketplace lists for enabled plugins.
 func (h Hooks) inMarketplace(f parsedHooks, plugins map[string]bool) (found hookKinds) {
 	market := path.Base(path.Dir(path.Dir(f.Path)))
@@ -278,11 +269,11 @@ func (h Hooks) inMarketplace(f parsedHooks, plugins map[string]bool) (found hook
 	return found
 }
 
+// isAdministrators reports whether a file is an administrator's, or claude's file of the settings
+// that the service sends.
 func isAdministrators(file string) bool {
-	return strings.HasSuffix(file, remoteSettings) ||
-		slices.ContainsFunc(administrators, func(prefix string) bool {
-			return strings.HasPrefix(file, prefix)
-		})
+	return strings.HasPrefix(file, "/etc/") || strings.HasPrefix(file, "/Library/") ||
+		strings.HasSuffix(file, "/remote-settings.json")
 }
 
 // namesFile reports whether hooks are the paths of files, other than the usual one, which is read
