@@ -90,10 +90,15 @@ func (s *Stream) HoldsOutput() bool { return s.Holds }
 // AddUsage adds a request's usage to the run's.
 func (s *Stream) AddUsage(u rewrite.Usage) {
 	u.Known = true
+	s.LearnFirst(u)
+	s.State.Usage = s.State.Usage.Plus(u)
+}
+
+// LearnFirst records the usage of the run's first request.
+func (s *Stream) LearnFirst(u rewrite.Usage) {
 	if !s.State.First.Known {
 		s.State.First = u
 	}
-	s.State.Usage = s.State.Usage.Plus(u)
 }
 
 // A Text is output that is kept for the answer. None of it is kept if it is too long.

@@ -574,7 +574,7 @@ func TestClaudeFileOutcomes(t *testing.T) {
 	if !slices.Equal(seen.Files, []string{"/w/a.go"}) || seen.Message != tooltest.ForeignID ||
 		seen.Source != "file" || seen.ContextUse.Used != 4321 ||
 		!slices.Equal(seen.Texts, []string{"yes"}) ||
-		seen.First != (rewrite.Usage{Known: true, Input: 1, CacheRead: 20, CacheWrite: 300}) {
+		seen.First.Prompt() != 321 || seen.First.CacheRead != 20 {
 		t.Errorf("files, message and figures: %+v", seen)
 	}
 	if seen := fileSees(t, "yes\n", `{"type":"user","timestamp":"TIME"}`); seen.ID !=

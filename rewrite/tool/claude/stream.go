@@ -157,8 +157,8 @@ func (s *stream) learn(e *base.ClaudeEvent) {
 	case "stream_event":
 		s.learnID(e, true)
 		s.State.Content = !s.State.WrongID
-		if e.Parent == "" && e.Whole {
-			s.learnFirst(e.Event.Message.Usage)
+		if u := e.Event.Message.Usage; u != nil && e.Parent == "" && e.Whole {
+			s.LearnFirst(u.Usage())
 		}
 	case "assistant":
 		if e.Parent == "" {
@@ -189,7 +189,7 @@ func (s *stream) learnMessage(e *base.ClaudeEvent) {
 	}
 	if u := e.Message.Usage; u != nil && e.Whole {
 		s.State.ContextUse.Used = u.Input + u.CacheRead + u.CacheWrite + u.Output
-		s.learnFirst(u)
+		s.LearnFirst(u.Usage())
 		// a message has an entry or event for each part
 		if e.Message.ID != s.message {
 			s.message, s.earlier = e.Message.ID, s.earlier.Plus(s.usage)
@@ -225,13 +225,6 @@ func (s *stream) endTasks(line []byte) {
 // stream-json's event.
 var taskNotification, taskEvent = []byte("<task-notification>"),
 	[]byte(`"subtype":"task_notification"`)
-
-func (s *stream) learnFirst(u *base.ClaudeUsage) {
-	if u != nil && !s.State.First.Known {
-		s.State.First = rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead,
-			CacheWrite: u.CacheWrite}
-	}
-}
 
 // learnID reads an event's ID. An event of unexpected shape names no session, nor does an event of
 // a session that never began.

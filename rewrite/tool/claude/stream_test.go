@@ -82,7 +82,7 @@ func TestClaudeLeavesSubagentsOut(t *testing.T) {
 	seen := sees(tooltest.SomeID, tooltest.ClaudeInit, own, says, fails)
 	if !seen.Content || !slices.Equal(seen.Texts, []string{"I ask."}) ||
 		seen.ContextUse.Used != 4321 ||
-		seen.First != (rewrite.Usage{Known: true, Input: 1, CacheRead: 20, CacheWrite: 300}) {
+		seen.First.Prompt() != 321 || seen.First.CacheRead != 20 {
 		t.Errorf("beside the session's own: %+v", seen)
 	}
 	later := strings.Replace(own, `"input_tokens":1,`, `"input_tokens":7,`, 1)

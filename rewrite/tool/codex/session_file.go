@@ -73,9 +73,7 @@ func (s *stream) learnRecord(r *record) {
 		}
 		s.turn = p.TurnUsage.usage()
 		s.State.Usage = s.used()
-		if !s.State.First.Known {
-			s.State.First = s.turn
-		}
+		s.LearnFirst(s.turn)
 	case "event_msg":
 		s.learnRolloutEvent(r)
 	}

@@ -124,10 +124,8 @@ func (s *stream) learnMessage(e *event) {
 			s.sent += u.Input
 		}
 		s.State.ContextUse.Used = used
-		if !s.State.First.Known {
-			s.State.First = rewrite.Usage{Known: true, Input: u.Input - u.CacheRead,
-				CacheRead: u.CacheRead}
-		}
+		s.LearnFirst(rewrite.Usage{Known: true, Input: u.Input - u.CacheRead,
+			CacheRead: u.CacheRead})
 	}
 }
 
