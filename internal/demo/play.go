@@ -220,9 +220,6 @@ func decisions(stderr string) (all []string) {
 	return all
 }
 
-// Decision returns the shim's decision from the output under REPRISE_VERBOSE, "" if there is none.
-func Decision(stderr string) string { return append(decisions(stderr), "")[0] }
-
 // openings are, by role, the beginning of each prompt.
 var openings = map[string]string{
 	"coder": "You are the coder of a small Go project. You change what the task asks for, and " +

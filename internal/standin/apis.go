@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
@@ -78,21 +77,9 @@ func anthropicContent(x *exchange) []object {
 	if x.reply.Command == "" {
 		return []object{{"type": "text", "text": x.reply.Text}}
 	}
-	return []object{{"type": "text", "text": beforeTool}, anthropicCall(x)}
-}
-
-// anthropicCall calls the shell tool that the request offers: droid's has more arguments than
-// claude's.
-func anthropicCall(x *exchange) object {
-	name, input := "Bash", object{"command": x.reply.Command, "description": "Run it"}
-	for _, tool := range asList(x.body["tools"]) {
-		if asObject(tool)["name"] == "Execute" {
-			name = "Execute"
-			input = object{"command": x.reply.Command, "summary": "Run the given command",
-				"riskLevel": "low", "riskLevelReason": "A test."}
-		}
-	}
-	return object{"type": "tool_use", "id": x.id("toolu"), "name": name, "input": input}
+	name, input := x.tool()
+	return []object{{"type": "text", "text": beforeTool},
+		{"type": "tool_use", "id": x.id("toolu"), "name": name, "input": input}}
 }
 
 // anthropicUsage returns the usage; the three kinds of input are disjoint.
@@ -164,26 +151,12 @@ func chatMessage(x *exchange) object {
 	if x.reply.Command == "" {
 		return object{"role": "assistant", "content": x.reply.Text}
 	}
+	name, input := x.tool()
 	return object{"role": "assistant", "content": beforeTool, "tool_calls": []any{object{
 		"id":    fmt.Sprintf("call%05d", x.serial), // Mistral's IDs have nine characters
 		"index": 0, "type": "function",
-		"function": object{"name": shellTool(x.body),
-			"arguments": string(encode(object{"command": x.reply.Command}))},
+		"function": object{"name": name, "arguments": string(encode(input))},
 	}}}
-}
-
-var shellTools = []string{"bash", "run_shell_command"}
-
-// shellTool returns the name of the shell tool that a request offers, the usual one if it offers
-// none.
-func shellTool(body object) string {
-	for _, tool := range asList(body["tools"]) {
-		name := asString(asObject(asObject(tool)["function"])["name"])
-		if slices.Contains(shellTools, name) {
-			return name
-		}
-	}
-	return shellTools[0]
 }
 
 // geminiTurn reads a message. Tool results are parts of a user message.
@@ -215,15 +188,14 @@ func geminiAnswer(x *exchange) {
 	x.event("", geminiLast(x, object{"text": ""}))
 }
 
-// geminiParts returns the whole answer: a call of gemini's shell tool, or the text.
+// geminiParts returns the whole answer: a call of the CLI's shell tool, or the text.
 func geminiParts(x *exchange) []any {
 	if x.reply.Command == "" {
 		return []any{object{"text": x.reply.Text}}
 	}
-	return []any{object{"text": beforeTool}, object{"functionCall": object{
-		"name": "run_shell_command",
-		"args": object{"command": x.reply.Command, "description": "Run it"},
-	}}}
+	name, input := x.tool()
+	return []any{object{"text": beforeTool},
+		object{"functionCall": object{"name": name, "args": input}}}
 }
 
 func geminiChunk(parts ...any) object {
@@ -259,10 +231,10 @@ func responsesAnswer(x *exchange) {
 	x.event("response.created", object{"type": "response.created",
 		"response": object{"id": x.id("resp")}})
 	items := []any{responsesMessage(x)}
-	if x.reply.Command != "" { // of codex's shell tool
+	if x.reply.Command != "" {
+		name, input := x.tool()
 		call := object{"type": "function_call", "id": x.id("fc"), "call_id": x.id("call"),
-			"status": "completed", "name": "exec_command",
-			"arguments": string(encode(object{"cmd": x.reply.Command}))}
+			"status": "completed", "name": name, "arguments": string(encode(input))}
 		responsesItem(x, "added", 1, call)
 		responsesItem(x, "done", 1, call)
 		items = append(items, call)

@@ -1,7 +1,6 @@
 package standin
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"net/http"
 	"regexp"
@@ -18,28 +17,25 @@ type Prompt struct {
 	Messages   string   // the field of the conversation
 }
 
-// A cache has the beginnings of all prompts, in steps.
+// A cache has the prompts that were sent, by API and model.
 type cache struct {
 	mu   sync.Mutex
-	seen map[digest]bool
+	sent map[[2]string][][]byte
 }
 
-type digest = [sha256.Size]byte
-
-// step is the size of a step in bytes, the size of a block of Mistral's.
+// step is the size of a cached block in bytes, as Mistral's is.
 const step = 256
 
 var breakpoint = regexp.MustCompile(`,"cache_control":\{[^}]*\}|"cache_control":\{[^}]*\},`)
 
-// measure counts the tokens of a prompt, four bytes each. All that was not read is written.
+// measure counts the tokens of a prompt, four bytes each. The beginning that an earlier prompt has
+// too was read, all else is written.
 func (c *cache) measure(p Prompt) (u Tokens, _ error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var body map[string]json.RawMessage
-	if err := json.Unmarshal(p.Body, &body); err != nil {
-		return u, err
-	}
-	var text []byte // without breakpoints, which move on with a conversation
+	_ = json.Unmarshal(p.Body, &body) // the server has read it as an object
+	var text []byte                   // without breakpoints, which move on with a conversation
 	for _, name := range append(slices.Clone(p.Head), p.Messages) {
 		var list []json.RawMessage
 		if json.Unmarshal(body[name], &list) != nil {
@@ -49,14 +45,15 @@ func (c *cache) measure(p Prompt) (u Tokens, _ error) {
 			text = append(text, breakpoint.ReplaceAll(part, nil)...)
 		}
 	}
-	begin, hit := sha256.Sum256([]byte(p.API+"\x00"+p.Model)), true
-	for end := step; end <= len(text); end += step {
-		begin = sha256.Sum256(append(begin[:], text[end-step:end]...))
-		if hit = hit && c.seen[begin]; hit {
-			u.Cached = end / 4
+	key := [2]string{p.API, p.Model}
+	for _, before := range c.sent[key] {
+		same := 0
+		for same < min(len(before), len(text)) && before[same] == text[same] {
+			same++
 		}
-		c.seen[begin] = true
+		u.Cached = max(u.Cached, same/step*step/4)
 	}
+	c.sent[key] = append(c.sent[key], text)
 	u.Input = len(text)/4 + 1
 	u.Written = u.Input - u.Cached
 	return u, nil

@@ -66,9 +66,6 @@ func StartsTurn(r Request) bool {
 	return !slices.ContainsFunc(c[max(0, c.lastPrompt()):], func(t turn) bool { return t.tool })
 }
 
-// Messages returns the number of messages in the conversation.
-func Messages(r Request) int { return len(newConversation(r)) }
-
 // AllText returns every text of the conversation, tool results and reminders included, but not the
 // system prompt if the API sends it separately.
 func AllText(r Request) string {

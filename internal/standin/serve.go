@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 )
 
 type dialect struct {
@@ -18,6 +16,8 @@ type dialect struct {
 	path     string   // how the paths of its requests end
 	messages string   // the field that contains the conversation
 	head     []string // the fields that count as coming before it
+	shell    string   // the CLI's shell tool
+	command  string   // the argument that has the command
 	turn     func(message object) turn
 	answer   func(x *exchange)
 }
@@ -33,15 +33,20 @@ const (
 
 // dialects are all APIs. The first path that fits counts.
 var dialects = []*dialect{
-	{Anthropic, "/v1/messages", "messages", []string{"tools", "system"}, anthropicTurn,
-		anthropicAnswer},
-	{Responses, "/v1/responses", "input", []string{"instructions", "tools"}, responsesTurn,
-		responsesAnswer},
-	{Gemini, ":generateContent", "contents", geminiHead, geminiTurn, geminiAnswer},
-	{Gemini, ":streamGenerateContent", "contents", geminiHead, geminiTurn, geminiAnswer},
-	{OpenAIChat, "/openai/v1/chat/completions", "messages", toolsFirst, chatTurn, chatAnswer},
-	{Chat, "/v1/chat/completions", "messages", toolsFirst, chatTurn, chatAnswer},
+	{Anthropic, "/v1/messages", "messages", []string{"tools", "system"}, "Bash", "command",
+		anthropicTurn, anthropicAnswer},
+	{Responses, "/v1/responses", "input", []string{"instructions", "tools"}, "exec_command", "cmd",
+		responsesTurn, responsesAnswer},
+	{Gemini, ":generateContent", "contents", geminiHead, geminiShell, "command", geminiTurn,
+		geminiAnswer},
+	{Gemini, ":streamGenerateContent", "contents", geminiHead, geminiShell, "command", geminiTurn,
+		geminiAnswer},
+	{OpenAIChat, "/openai/v1/chat/completions", "messages", toolsFirst, geminiShell, "command",
+		chatTurn, chatAnswer},
+	{Chat, "/v1/chat/completions", "messages", toolsFirst, "bash", "command", chatTurn, chatAnswer},
 }
+
+const geminiShell = "run_shell_command" // qwen began as gemini
 
 var geminiHead, toolsFirst = []string{"systemInstruction", "tools"}, []string{"tools"}
 
@@ -62,10 +67,11 @@ func firstDialect(fits func(*dialect) bool) *dialect {
 
 // An exchange is one request being answered.
 type exchange struct {
+	api    *dialect
 	ctx    context.Context
 	w      http.ResponseWriter
-	path   string
-	serial int // of the request; makes the IDs of the answer unique
+	path   string // of the request
+	serial int    // of the request; makes the IDs of the answer unique
 	body   object
 	reply  Reply
 	usage  Tokens
@@ -74,17 +80,17 @@ type exchange struct {
 // ServeHTTP records the request, then answers it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
-	encoding := r.Header.Get("Content-Encoding")
-	if err == nil && encoding != "" && encoding != "identity" { // none of the CLIs compresses
-		err = errors.New("content-encoding " + encoding + " is not understood")
-	}
 	if err != nil {
-		writeJSON(w, http.StatusUnsupportedMediaType, notUnderstood(err.Error()))
-		return
+		return // the client is gone
 	}
-	request := newRequest(r, raw)
+	d, request := findDialect(r), Request{Method: r.Method, Path: r.URL.Path, Size: len(raw)}
+	if d != nil {
+		request.API = d.name
+	}
+	if json.Unmarshal(raw, &request.Body) != nil {
+		request.Body = string(raw)
+	}
 	serial := s.record(request)
-	d := findDialect(r)
 	body, isObject := request.Body.(object)
 	if d == nil {
 		aside(w, request)
@@ -94,13 +100,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusBadRequest, notUnderstood("the body is not a JSON object"))
 		return
 	}
-	x := &exchange{ctx: r.Context(), w: w, path: request.Path, serial: serial, body: body,
-		reply: s.reply(request)}
-	if instead := x.reply.Instead; instead.Status != 0 {
-		w.Header().Set("Content-Type", map[bool]string{false: "application/json",
-			true: "text/event-stream"}[instead.Stream])
-		w.WriteHeader(instead.Status)
-		_, _ = io.WriteString(w, instead.Body) // a client that is gone needs no answer
+	x := &exchange{api: d, ctx: r.Context(), w: w, path: request.Path, serial: serial,
+		body: body, reply: s.reply(request)}
+	if x.reply.Instead != nil {
+		x.reply.Instead(w, r)
 		return
 	}
 	x.usage, err = s.options.Measure(Prompt{API: d.name, Model: model(r.URL.Path, body),
@@ -187,41 +190,19 @@ func encode(v any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// say passes the reply's text to emit piece by piece, at the reply's pace. It does not return if
-// the reply hangs or the client is gone. An answer that is not streamed takes as long.
+// say passes the reply's text to emit. An answer that is not streamed takes as long.
 func (x *exchange) say(emit func(piece string)) {
-	for i, piece := range pieces(x.reply.Text, x.reply.Pause > 0) {
-		if i > 0 {
-			x.wait(x.reply.Pause)
-		}
-		emit(piece)
-		if x.reply.Hang {
-			x.wait(time.Minute)
-			panic(http.ErrAbortHandler)
-		}
+	if x.reply.Say == nil {
+		emit(x.reply.Text)
+		return
 	}
+	x.reply.Say(x.ctx, emit)
 }
 
-// wait aborts the exchange when the client is gone.
-func (x *exchange) wait(d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-x.ctx.Done():
-		panic(http.ErrAbortHandler)
+// tool returns the call of the CLI's shell tool that runs the command.
+func (x *exchange) tool() (name string, input object) {
+	if x.reply.Tool != "" {
+		return x.reply.Tool, x.reply.Input
 	}
-}
-
-// pieces cuts a text between characters: into about ten pieces, or so that no event is huge. An
-// empty text is one piece, since the CLIs expect one.
-func pieces(text string, slowly bool) []string {
-	runes := []rune(text)
-	size := 64 << 10
-	if slowly {
-		size = max(1, (len(runes)+9)/10)
-	}
-	cut := []string{}
-	for len(runes) > size {
-		cut, runes = append(cut, string(runes[:size])), runes[size:]
-	}
-	return append(cut, string(runes))
+	return x.api.shell, object{x.api.command: x.reply.Command}
 }

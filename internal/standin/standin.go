@@ -10,25 +10,15 @@
 package standin
 
 import (
-	"cmp"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
+	"context"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"sync"
-	"time"
 )
 
 // Options configure a Server. The zero value is the usual configuration.
 type Options struct {
-	// Addr is the loopback address to listen on, 127.0.0.1:0 if empty.
-	Addr string
-	// Log receives one line of JSON for each request, if it is not nil.
-	Log io.Writer
 	// Measure counts the tokens of a prompt, and the tokens among them that the provider's cache
 	// has. An error is the provider's about the request. If it is nil, the cache has all that was
 	// sent before.
@@ -45,62 +35,37 @@ type Server struct {
 
 	mu       sync.Mutex
 	requests []Request
-	logErr   error
 }
 
 // Start starts a stand-in. The caller closes it.
 func Start(options Options) (*Server, error) {
-	listener, err := listen(options.Addr)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{options: options, url: "http://" + listener.Addr().String()}
 	if options.Measure == nil {
-		s.options.Measure = (&cache{seen: map[digest]bool{}}).measure
+		s.options.Measure = (&cache{sent: map[[2]string][][]byte{}}).measure
 	}
 	s.http = &http.Server{Handler: s}
 	go func() { _ = s.http.Serve(listener) }() // until it is closed
 	return s, nil
 }
 
-// listen rejects everything but a literal loopback address: a name could resolve to any address.
-func listen(addr string) (net.Listener, error) {
-	if addr == "" {
-		addr = "127.0.0.1:0"
-	}
-	literal, err := netip.ParseAddrPort(addr)
-	if err != nil {
-		return nil, fmt.Errorf("parse address: %w", err)
-	}
-	if !literal.Addr().IsLoopback() {
-		return nil, fmt.Errorf("listen on %s: not a loopback address", addr)
-	}
-	return net.Listen("tcp", addr)
-}
-
 // URL returns the stand-in's address, without a trailing slash.
 func (s *Server) URL() string { return s.url }
 
-// Close stops the stand-in, ends hanging requests, and returns the first failure to write the log.
-func (s *Server) Close() error {
-	err := s.http.Close()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return errors.Join(err, s.logErr)
-}
+// Close stops the stand-in and ends hanging requests.
+func (s *Server) Close() error { return s.http.Close() }
 
 // A Request is one received request. The body is shared: callers must not change it.
 type Request struct {
-	Time   time.Time `json:"time"`
-	Method string    `json:"method"`
-	Path   string    `json:"path"` // without the query, which can contain gemini's key
-	// Anthropic, Responses, Gemini or Chat if it asks a model for an answer, else ""
-	API  string `json:"api"`
-	Size int    `json:"size"` // of the body, in bytes
-	Body any    `json:"body"` // the parsed JSON, or a string if it is not JSON
-
-	// Tokens are the request's tokens, once it has been answered without an error.
-	Tokens Tokens `json:"-"`
+	Method string
+	Path   string // without the query, which can contain gemini's key
+	API    string // one of the names below if it asks a model for an answer, else ""
+	Size   int    // of the body, in bytes
+	Body   any    // the parsed JSON, or a string if it is not JSON
+	Tokens Tokens // once it has been answered without an error
 }
 
 // Tokens are counts of tokens, of four bytes each.
@@ -138,10 +103,6 @@ func (s *Server) record(r Request) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, r)
-	if s.options.Log != nil {
-		err := json.NewEncoder(s.options.Log).Encode(r)
-		s.logErr = cmp.Or(s.logErr, err)
-	}
 	return len(s.requests)
 }
 
@@ -151,32 +112,17 @@ func (s *Server) charge(serial int, t Tokens) {
 	s.requests[serial-1].Tokens = t
 }
 
-// newRequest describes a request after the body has been read.
-func newRequest(r *http.Request, raw []byte) Request {
-	request := Request{Time: time.Now(), Method: r.Method, Path: r.URL.Path, Size: len(raw)}
-	if d := findDialect(r); d != nil {
-		request.API = d.name
-	}
-	if len(raw) > 0 && json.Unmarshal(raw, &request.Body) != nil {
-		request.Body = string(raw)
-	}
-	return request
-}
-
 // A Reply is how the stand-in answers one request.
 type Reply struct {
-	Text    string        // the model's text
-	Command string        // a shell command that the model requests instead, "" for none
-	Instead Answer        // sent instead of a model's answer, if it has a status
-	Pause   time.Duration // the text comes in about ten pieces, this far apart
-	Hang    bool          // nothing comes after the first piece
-}
-
-// An Answer is sent as it is, as an API's error.
-type Answer struct {
-	Status int
-	Stream bool // of events
-	Body   string
+	Text    string // the model's text
+	Command string // a shell command that the model requests instead, "" for none
+	// Tool and Input call the tool that runs the command, "" for the usual tool of the API.
+	Tool  string
+	Input map[string]any
+	// Say passes the text to emit piece by piece, if it is not nil.
+	Say func(ctx context.Context, emit func(piece string))
+	// Instead sends something instead of a model's answer, if it is not nil.
+	Instead http.HandlerFunc
 }
 
 // beforeTool is the model's text before it requests a tool, as models write.

@@ -1,9 +1,9 @@
 package standin_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -108,15 +108,6 @@ func joined(all []any, path ...any) string {
 	return b.String()
 }
 
-func TestStartRefusesAnythingButLoopback(t *testing.T) {
-	for _, addr := range []string{"0.0.0.0:0", ":0", "localhost:0", "[::]:0", "192.0.2.1:80"} {
-		if s, err := markers.Start(markers.Options{Addr: addr}); err == nil {
-			s.Close()
-			t.Errorf("Start on %q succeeded", addr)
-		}
-	}
-}
-
 func TestCloseTwice(t *testing.T) {
 	s, err := markers.Start(markers.Options{})
 	if err != nil {
@@ -129,9 +120,8 @@ func TestCloseTwice(t *testing.T) {
 	}
 }
 
-func TestLogAndRecord(t *testing.T) {
-	var log bytes.Buffer
-	s := start(t, markers.Options{Log: &log})
+func TestRecord(t *testing.T) {
+	s := start(t, markers.Options{})
 	r, _ := http.NewRequest("POST", s.URL()+"/v1/messages?key=secret1",
 		strings.NewReader(`{"messages":[]}`))
 	r.Header.Set("Authorization", "Bearer secret2")
@@ -139,15 +129,12 @@ func TestLogAndRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	post(t, s.URL()+"/nowhere", "not json")
-	if strings.Contains(log.String(), "secret") {
-		t.Errorf("the log holds a credential: %s", log.String())
-	}
-	if n := strings.Count(log.String(), "\n"); n != 2 {
-		t.Errorf("%d lines in the log, want 2", n)
-	}
 	all := s.Requests()
 	if len(all) != 2 || all[1].Body != "not json" || all[0].Size != 15 {
 		t.Errorf("recorded %+v", all)
+	}
+	if text := fmt.Sprint(all); strings.Contains(text, "secret") {
+		t.Errorf("the record holds a credential: %s", text)
 	}
 	if asked := s.Asked(); len(asked) != 1 || asked[0].API != standin.Anthropic {
 		t.Errorf("asked %+v", asked)
@@ -171,12 +158,6 @@ func TestRefusesWhatItCannotRead(t *testing.T) {
 	s := start(t, markers.Options{})
 	if code, _ := post(t, s.URL()+"/v1/messages", "["); code != http.StatusBadRequest {
 		t.Errorf("status %d for broken JSON", code)
-	}
-	r, _ := http.NewRequest("POST", s.URL()+"/v1/messages", strings.NewReader("{}"))
-	r.Header.Set("Content-Encoding", "zstd")
-	response, err := http.DefaultClient.Do(r)
-	if err != nil || response.StatusCode != http.StatusUnsupportedMediaType {
-		t.Errorf("%v %v for zstd", response, err)
 	}
 }
 

@@ -71,7 +71,7 @@ func TestAfterAFailure(t *testing.T) {
 						if failure.status != 0 {
 							return markers.Fails(r, failure.status), failing.Load()
 						}
-						return standin.Reply{Text: "Well", Hang: true}, failing.Load()
+						return markers.Hangs("Well"), failing.Load()
 					}})
 				put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"),
 					"gate_timeout = '5m'\nunnamed = 'extends'\n")

@@ -152,7 +152,7 @@ func TestCodexResumedCallLooksLikeADirectOne(t *testing.T) {
 		}
 		same(t, "stdout", maskFigures(direct.Mask(a.Stdout)), maskFigures(w.Mask(b.Stdout)))
 		same(t, "stderr", maskFigures(direct.Mask(a.Stderr)), maskFigures(w.Mask(b.Stderr)))
-		if n := standin.Messages(b.last(t)); n < 2+standin.Messages(a.last(t)) {
+		if n := messages(b.last(t)); n < 2+messages(a.last(t)) {
 			t.Errorf("the resumed call sent %d messages", n)
 		}
 		w.statusSays(`"extends"`)

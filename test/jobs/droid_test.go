@@ -83,8 +83,8 @@ func TestDroidResumedCallLooksLikeADirectOne(t *testing.T) {
 		same(t, "stdout", maskDroid(direct.Mask(a.Stdout)), maskDroid(w.Mask(b.Stdout)))
 		same(t, "stderr", direct.Mask(a.Stderr), w.Mask(b.Stderr))
 		// A resume without an answer is run again, fresh.
-		n := standin.Messages(b.last(t))
-		if resumed := n >= 2+standin.Messages(a.last(t)); resumed == (c.says == "EMPTY") {
+		n := messages(b.last(t))
+		if resumed := n >= 2+messages(a.last(t)); resumed == (c.says == "EMPTY") {
 			t.Errorf("the call's last request had %d messages", n)
 		}
 	})

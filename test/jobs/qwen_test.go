@@ -95,7 +95,7 @@ func TestQwenResumedCallLooksLikeADirectOne(t *testing.T) {
 		}
 		same(t, "stdout", maskNumbers(direct.Mask(a.Stdout)), maskNumbers(w.Mask(b.Stdout)))
 		same(t, "stderr", direct.Mask(a.Stderr), w.Mask(b.Stderr))
-		if n := standin.Messages(b.last(t)); n < 2+standin.Messages(a.last(t)) {
+		if n := messages(b.last(t)); n < 2+messages(a.last(t)) {
 			t.Errorf("the resumed call sent %d messages", n)
 		}
 		w.statusSays(`"resumed": 1`)

@@ -119,6 +119,14 @@ func (w *world) call(args ...string) result {
 	return w.run(w.Tool, harness.Call{Args: args})
 }
 
+// messages counts the messages of the conversation that a request sends.
+func messages(r standin.Request) int {
+	body, _ := r.Body.(map[string]any)
+	list, _ := body["messages"].([]any)
+	items, _ := body["input"].([]any) // codex's
+	return len(list) + len(items)
+}
+
 // last is the request of a call's last turn.
 func (r result) last(t *testing.T) standin.Request {
 	t.Helper()

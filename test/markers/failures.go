@@ -3,6 +3,8 @@ package markers
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 
 	"reprise/internal/standin"
@@ -88,8 +90,16 @@ func Fails(r standin.Request, status int) standin.Reply {
 
 func failsWith(r standin.Request, status int, message string) standin.Reply {
 	a := apis[r.API]
-	return standin.Reply{Instead: standin.Answer{Status: status,
-		Body: encode(a.body(status, a.kinds[status], message))}}
+	return sends(status, "application/json", encode(a.body(status, a.kinds[status], message)))
+}
+
+// sends returns an answer that is sent as it is.
+func sends(status int, kind, body string) standin.Reply {
+	return standin.Reply{Instead: func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body) // a client that is gone needs no answer
+	}}
 }
 
 // badTool returns an answer to a transcript with a tool call that has no result.
@@ -109,13 +119,12 @@ func tooBig(r standin.Request) standin.Reply {
 				"code": contextLength, "message": "Your input exceeds the context window of this " +
 					"model. Please adjust your input and try again."}}}
 		created := object{"type": "response.created", "response": object{"id": "resp_1"}}
-		return standin.Reply{Instead: standin.Answer{Status: 200, Stream: true,
-			Body: "event: response.created\ndata: " + encode(created) +
-				"\n\nevent: response.failed\ndata: " + encode(body) + "\n\n"}}
+		return sends(200, "text/event-stream", "event: response.created\ndata: "+encode(created)+
+			"\n\nevent: response.failed\ndata: "+encode(body)+"\n\n")
 	case standin.OpenAIChat:
 		body["error"].(object)["code"] = contextLength
 	}
-	return standin.Reply{Instead: standin.Answer{Status: 400, Body: encode(body)}}
+	return sends(400, "application/json", encode(body))
 }
 
 func encode(v object) string {

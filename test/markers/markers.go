@@ -23,8 +23,8 @@
 package markers
 
 import (
-	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,8 +35,6 @@ import (
 
 // Options configure a stand-in. The zero value is the usual configuration.
 type Options struct {
-	Addr  string // see standin.Options
-	Log   io.Writer
 	Reply func(standin.Request) (standin.Reply, bool) // is called first, if it is not nil
 	Cache promptcache.Options
 }
@@ -44,7 +42,7 @@ type Options struct {
 // Start starts a stand-in with the cache of each provider.
 func Start(o Options) (*standin.Server, error) {
 	own := o.Reply
-	options := standin.Options{Addr: o.Addr, Log: o.Log, Measure: promptcache.New(o.Cache)}
+	options := standin.Options{Measure: promptcache.New(o.Cache)}
 	options.Reply = func(r standin.Request) (standin.Reply, bool) {
 		if own != nil {
 			if reply, ok := own(r); ok {
@@ -85,14 +83,30 @@ func replyTo(r standin.Request) standin.Reply {
 		code, _ := strconv.Atoi(m[1])
 		return Fails(r, code)
 	}
-	reply := standin.Reply{Text: say(r, prompt, marked), Hang: marked["HANG"]}
+	t := spoken{text: say(r, prompt, marked), hangs: marked["HANG"]}
+	if marked["SLOW"] {
+		t.pause = 100 * time.Millisecond
+	}
+	reply := standin.Reply{Text: t.text, Say: t.say}
 	if standin.StartsTurn(r) {
 		reply.Command = command(prompt, marked)
-	}
-	if marked["SLOW"] {
-		reply.Pause = 100 * time.Millisecond
+		addTool(&reply, r)
 	}
 	return reply
+}
+
+// addTool calls droid's shell tool, if that is offered: it has more arguments than others.
+func addTool(reply *standin.Reply, r standin.Request) {
+	body, _ := r.Body.(object)
+	tools, _ := body["tools"].([]any)
+	if slices.ContainsFunc(tools, func(tool any) bool {
+		t, _ := tool.(object)
+		return t["name"] == "Execute"
+	}) {
+		reply.Tool = "Execute"
+		reply.Input = object{"command": reply.Command, "summary": "Run the given command",
+			"riskLevel": "low", "riskLevelReason": "A test."}
+	}
 }
 
 func say(r standin.Request, prompt string, marked map[string]bool) string {

@@ -289,7 +289,7 @@ func (c *cost) call(w *harness.World, call harness.Call, prompt string) (answer 
 		return "", fmt.Errorf("exit status %d: %s", r.Exit, r.Stderr)
 	}
 	c.calls++
-	if strings.HasPrefix(demo.Decision(r.Stderr), "resume") {
+	if strings.Contains(r.Stderr, ": resume (") {
 		c.resumed++
 		if len(r.Asked) > 0 {
 			c.first.Add(r.Asked[0].Tokens)
