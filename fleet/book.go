@@ -35,16 +35,14 @@ import (
 // Taking a session is a swap of the register; of several from one version one succeeds. Only the
 // call that holds the session makes it live again, with another bundle. Times only end waiting.
 type Book struct {
-	Local     *ledger.Ledger // records the calls of this machine
-	Registers store.Registers
-	Bundles   store.Bundles
-	Kept      KeptStore  // for Reset and Forget
-	Digests   prompt.Key // the store's key for digests
-	Project   string
-	Host      string
-	Place     string                 // a digest that tells the call's directory from all others
-	HasTree   func(tree string) bool // see ledger.RemoteOptions
-	Timeout   time.Duration          // to load and take, and again if another call was faster
+	Local   *ledger.Ledger // records the calls of this machine
+	Store   store.Shared
+	Digests prompt.Key // the store's key for digests
+	Project string
+	Host    string
+	Place   string                 // a digest that tells the call's directory from all others
+	HasTree func(tree string) bool // see ledger.RemoteOptions
+	Timeout time.Duration          // to load and take, and again if another call was faster
 	// for bringing or keeping a bundle, with the entries that belong to it
 	Upload time.Duration
 }
@@ -92,12 +90,12 @@ func (b *Book) read(ctx context.Context,
 	name := b.name(c)
 	var stored []store.Register
 	if name.Kind == store.Opening || c.DerivedRole() {
-		stored, more, err = b.Registers.List(ctx, name, maxFound)
+		stored, more, err = b.Store.List(ctx, name, maxFound)
 	}
 	isOwn := func(r store.Register) bool { return r.Name.ID == name.ID }
 	if err == nil && name.Kind == store.Task && !slices.ContainsFunc(stored, isOwn) {
 		var own store.Register
-		if own, err = b.Registers.Read(ctx, name); err == nil {
+		if own, err = b.Store.Read(ctx, name); err == nil {
 			stored = append(stored, own)
 		} else if errors.Is(err, store.ErrAbsent) {
 			err = nil
@@ -237,7 +235,7 @@ func (b *Book) Take(of *ledger.Reading, d decide.Decision, c *ledger.Call) (*led
 		return nil, err
 	}
 	var err error
-	h.register.Version, err = b.Registers.Swap(ctx, r.name, r.stored, h.register.Value)
+	h.register.Version, err = b.Store.Swap(ctx, r.name, r.stored, h.register.Value)
 	if errors.Is(err, store.ErrMoved) {
 		return nil, ledger.ErrMoved
 	}
@@ -307,7 +305,7 @@ func (b *Book) Restore(ctx context.Context, t *ledger.Ticket,
 		return fmt.Errorf("%w: %w", reason.StoreUnavailable, err)
 	}
 	bundle := store.Bundle{Name: h.from.Bundle, Digest: h.from.BundleDigest}
-	switch err := b.Bundles.Load(ctx, bundle, h.call.Home,
+	switch err := b.Store.Load(ctx, bundle, h.call.Home,
 		paths(h.from.NativeID, h.from.File), known); {
 	case err == nil:
 		return nil
@@ -340,8 +338,7 @@ func Open(o ledger.RemoteOptions) (ledger.Remote, error) {
 		return nil, err
 	}
 	return &remote{&Book{
-		Local: o.Local, Registers: client, Bundles: client, Kept: client, Project: o.Project,
-		Host: o.Host, Place: o.Place,
+		Local: o.Local, Store: client, Project: o.Project, Host: o.Host, Place: o.Place,
 		HasTree: o.HasTree, Timeout: o.Timeout, Upload: o.Upload,
 	}, client}, nil
 }

@@ -93,7 +93,7 @@ func (f *fakeStore) Drop(_ context.Context, names ...string) error {
 
 // machine returns the book of a new machine.
 func (f *fakeStore) machine(t *testing.T, host string) *Book {
-	return &Book{Local: newLedger(t), Registers: f, Bundles: f,
+	return &Book{Local: newLedger(t), Store: f,
 		Digests: bytes.Repeat([]byte{7}, 32), Project: "org/repo", Host: host,
 		Place:   "directory of " + host,
 		Timeout: time.Minute, Upload: time.Minute}
@@ -284,7 +284,7 @@ func TestOthersAreFaster(t *testing.T) {
 	endShared(t, a, ticket, firstID, "Done.", 2000)
 	for _, unrelated := range []bool{false, true} {
 		b := f.machine(t, "b")
-		b.Registers = busyStore{f}
+		b.Store = busyStore{f}
 		var other *ledger.Ticket
 		if unrelated {
 			var err error

@@ -97,7 +97,7 @@ func (b *Book) isOver(ctx context.Context) bool {
 func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 	var failed error
 	if len(u.Paths) > 0 && u.Bundle.Name == "" {
-		u.Bundle, failed = b.Bundles.Save(ctx, u.Home, u.Paths)
+		u.Bundle, failed = b.Store.Save(ctx, u.Home, u.Paths)
 	}
 	if failed != nil && b.isOver(ctx) || ctx.Err() != nil {
 		return errors.Join(errUnfinished, failed, context.Cause(ctx))
@@ -117,7 +117,7 @@ func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 	err = errors.Join(failed, err)
 	// else the register might name them still
 	if len(h.over) > 0 && (err == nil || errors.Is(err, errFenced)) {
-		_ = b.Bundles.Drop(ctx, h.over...) // the store's own rules remove the rest
+		_ = b.Store.Drop(ctx, h.over...) // the store's own rules remove the rest
 	}
 	return err
 }
@@ -176,24 +176,13 @@ func (u *Unfinished) settleTree() {
 	}
 }
 
-// A KeptStore is a store with the verbs that calls do not need.
-type KeptStore interface {
-	store.Registers
-	// Registers returns all registers of a kind.
-	Registers(ctx context.Context, kind string) ([]store.Register, error)
-	// Remove removes a register if it still has this version.
-	Remove(ctx context.Context, r store.Register) error
-	// Drop removes bundles.
-	Drop(ctx context.Context, names ...string) error
-}
-
 // Reset implements ledger.Remote. A damaged register has no session: the next call replaces it.
 func (b *Book) Reset(ctx context.Context,
 	c ledger.ChainName, now decide.Millis) (all ledger.StoreChanges, err error) {
 	registers, err := b.find(ctx, c)
 	for i := range registers {
 		var ended int64
-		over, err := edit(ctx, b.Kept, &registers[i], now, func(r *register) error {
+		over, err := edit(ctx, b.Store, &registers[i], now, func(r *register) error {
 			ended = 0
 			for i := range r.Sessions {
 				if s := &r.Sessions[i]; !s.Reset {
@@ -204,7 +193,7 @@ func (b *Book) Reset(ctx context.Context,
 			return nil
 		})
 		if err == nil && len(over) > 0 {
-			err = b.Kept.Drop(ctx, over...)
+			err = b.Store.Drop(ctx, over...)
 		}
 		if err != nil && !errors.Is(err, errFenced) {
 			return all, err
@@ -233,12 +222,12 @@ func (b *Book) Forget(ctx context.Context, c ledger.ChainName,
 		if dry {
 			continue
 		}
-		err := b.Kept.Remove(ctx, at)
+		err := b.Store.Remove(ctx, at)
 		if errors.Is(err, store.ErrMoved) {
 			return all, ledger.ErrInUse // a run has changed it meanwhile
 		}
 		if err == nil && len(names) > 0 {
-			err = b.Kept.Drop(ctx, names...)
+			err = b.Store.Drop(ctx, names...)
 		}
 		if err != nil {
 			return all, err
@@ -251,10 +240,13 @@ func (b *Book) Forget(ctx context.Context, c ledger.ChainName,
 // Those that a newer reprise has written are left out.
 func (b *Book) find(ctx context.Context, c ledger.ChainName) (found []store.Register, err error) {
 	if c.Task == "" {
-		found, err = b.Kept.Registers(ctx, store.Opening)
+		err = b.Store.Registers(ctx, store.Opening, func(r store.Register) error {
+			found = append(found, r)
+			return nil
+		})
 	} else {
 		name := store.Name{Kind: store.Task, Of: taskName(b.Project, c.Cwd, c.Task)}
-		found, _, err = b.Kept.List(ctx, name, maxRoles)
+		found, _, err = b.Store.List(ctx, name, maxRoles)
 	}
 	return slices.DeleteFunc(found, func(at store.Register) bool {
 		r, err := decode(at)

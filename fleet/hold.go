@@ -46,7 +46,7 @@ const maxEdits = 32
 
 // edit changes a register, again if others change it at the same time, and returns the bundles that
 // no session has any more. It fails with errFenced if the register is gone or damaged.
-func edit(ctx context.Context, registers store.Registers, at *store.Register, now decide.Millis,
+func edit(ctx context.Context, registers store.Shared, at *store.Register, now decide.Millis,
 	change func(*register) error) (over []string, err error) {
 	for n := 0; ; n++ {
 		r, err := decode(*at)
@@ -86,7 +86,7 @@ func (b *Book) edit(ctx context.Context, h *hold, now decide.Millis,
 	change func(*register) error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	over, err := edit(ctx, b.Registers, &h.register, now, func(r *register) error {
+	over, err := edit(ctx, b.Store, &h.register, now, func(r *register) error {
 		if number, _ := r.own(h.holder); number == 0 {
 			return errFenced
 		}
@@ -144,7 +144,7 @@ func (b *Book) resetOthers(ctx context.Context, name store.Name, roles []string)
 	if len(roles) == 0 || name.Kind != store.Task {
 		return nil
 	}
-	registers, _, err := b.Registers.List(ctx, name, maxRoles)
+	registers, _, err := b.Store.List(ctx, name, maxRoles)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (b *Book) resetOthers(ctx context.Context, name store.Name, roles []string)
 		if other.Name.ID == name.ID {
 			continue
 		}
-		_, err := edit(ctx, b.Registers, &other, 0, func(r *register) error {
+		_, err := edit(ctx, b.Store, &other, 0, func(r *register) error {
 			r.change(func(c *ledger.Chain) { c.ResetRoles(name.Of[1], name.Of[2], roles) })
 			return nil
 		})

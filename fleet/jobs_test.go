@@ -156,7 +156,7 @@ func (s *deadlineStore) Swap(ctx context.Context, name store.Name,
 func TestReadingAndTakingShareALimit(t *testing.T) {
 	f := &deadlineStore{fakeStore: newFakeStore()}
 	a := f.machine(t, "a")
-	a.Registers = f
+	a.Store = f
 	wantResume(t, a, sharedCall(a, "task", "Write the parser.", 1000), "")
 	if f.read.IsZero() || !f.read.Equal(f.swap) {
 		t.Errorf("until %s, then until %s", f.read, f.swap)

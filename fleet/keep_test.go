@@ -13,33 +13,33 @@ import (
 	"reprise/ledger/decide"
 )
 
-// A keptStore is a fakeStore with the verbs that calls do not need.
-type keptStore struct{ *fakeStore }
-
-func (k keptStore) Registers(_ context.Context, kind string) (list []store.Register, err error) {
-	for _, name := range slices.Sorted(maps.Keys(k.registers)) {
-		if r := k.registers[name]; r.Name.Kind == kind {
-			list = append(list, r)
+func (f *fakeStore) Registers(_ context.Context, kind string,
+	each func(store.Register) error) error {
+	for _, name := range slices.Sorted(maps.Keys(f.registers)) {
+		if r := f.registers[name]; r.Name.Kind == kind {
+			if err := each(r); err != nil {
+				return err
+			}
 		}
 	}
-	return list, k.fail
+	return f.fail
 }
 
-func (k keptStore) Remove(_ context.Context, r store.Register) error {
+func (f *fakeStore) Remove(_ context.Context, r store.Register) error {
 	name, version := r.Name, r.Version
-	if before := k.before; before != nil {
-		k.before = nil
+	if before := f.before; before != nil {
+		f.before = nil
 		before()
 	}
-	if k.registers[fmt.Sprint(name)].Version != version {
+	if f.registers[fmt.Sprint(name)].Version != version {
 		return store.ErrMoved
 	}
-	delete(k.registers, fmt.Sprint(name))
-	return k.fail
+	delete(f.registers, fmt.Sprint(name))
+	return f.fail
 }
 
 // keeper returns the book of a machine that has not seen any of the store's calls.
-func (f *fakeStore) keeper() *Book { return &Book{Kept: keptStore{f}, Project: "org/repo"} }
+func (f *fakeStore) keeper() *Book { return &Book{Store: f, Project: "org/repo"} }
 
 // runShared makes one call and ends it well.
 func runShared(t *testing.T, s *Book, c *ledger.Call, resumes, id string) {
@@ -62,7 +62,7 @@ func TestResetInStore(t *testing.T) {
 			other := name
 			other.NativeIDs = []string{secondID}
 			k := f.keeper()
-			elsewhere := &Book{Kept: k.Kept, Project: "org/other"}
+			elsewhere := &Book{Store: f, Project: "org/other"}
 			if kept, err := elsewhere.Reset(t.Context(),
 				other, 3000); kept != (ledger.StoreChanges{}) || err != nil {
 				t.Errorf("another chain: %+v, %v", kept, err)
@@ -146,18 +146,18 @@ func wantNative(t *testing.T, k *Book, want ...string) {
 	t.Helper()
 	var ids []string
 	for _, kind := range []string{store.Task, store.Opening} {
-		registers, err := k.Kept.Registers(t.Context(), kind)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, one := range registers {
+		err := k.Store.Registers(t.Context(), kind, func(one store.Register) error {
 			r, err := decode(one)
 			if err != nil {
-				t.Fatal(err)
+				return err
 			}
 			for _, s := range r.Sessions {
 				ids = append(ids, s.NativeID)
 			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	if !slices.Equal(ids, want) {

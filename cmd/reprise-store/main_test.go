@@ -125,8 +125,11 @@ func rest(t *testing.T, one, other *wire.Client, bundle store.Bundle, taken stri
 	if list, more, err := other.List(ctx, opening, 9); err != nil || more || len(list) != 3 {
 		t.Errorf("listed %v, %v, %v", list, more, err)
 	}
-	if all, err := other.Registers(ctx, store.Task); err != nil || len(all) != 1 ||
-		string(all[0].Value) != "taken" {
+	var all []store.Register
+	if err := other.Registers(ctx, store.Task, func(r store.Register) error {
+		all = append(all, r)
+		return nil
+	}); err != nil || len(all) != 1 || string(all[0].Value) != "taken" {
 		t.Errorf("registers %v, %v", all, err)
 	}
 	if err := one.Remove(ctx, store.Register{Name: task, Version: taken}); err != nil {

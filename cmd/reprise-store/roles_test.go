@@ -54,7 +54,7 @@ func TestRolesAtOnce(t *testing.T) {
 				}
 				defer local.Close()
 				host := fmt.Sprint("machine-", machine)
-				book := &fleet.Book{Local: local, Registers: client, Bundles: client,
+				book := &fleet.Book{Local: local, Store: client,
 					Digests: digests, Project: "org/repo",
 					// of a busy machine
 					Host: host, Place: host, Timeout: 20 * time.Second, Upload: 30 * time.Second}

@@ -153,26 +153,20 @@ type Register struct {
 	Entry   string // where a damaged register lies, for Remove
 }
 
-// Registers are the registers of an open store.
-type Registers interface {
+// A Shared store is open: it has registers, and the packed sessions of machines.
+type Shared interface {
 	// Read returns a register. It fails with ErrAbsent if there is none.
 	Read(ctx context.Context, name Name) (Register, error)
 	// List returns the registers of a name, whatever the ID, at most limit, and if there are more.
 	List(ctx context.Context, name Name, limit int) (registers []Register, more bool, err error)
+	// Registers calls each with every register of a kind. Of a damaged one only the kind is known.
+	Registers(ctx context.Context, kind string, each func(Register) error) error
 	// Swap replaces a register's value if the version is still old, "" for a register that does not
 	// exist. It reads an answer back that was lost: it fails with ErrUnknown only if that is not
 	// possible, or a late write can still arrive.
 	Swap(ctx context.Context, name Name, old string, value []byte) (version string, err error)
-}
-
-// A Bundle names the packed files of one session in a store. It is never changed.
-type Bundle struct {
-	Name   string
-	Digest string // SHA-256 of the files' paths and contents, in hex
-}
-
-// Bundles are the packed sessions of an open store.
-type Bundles interface {
+	// Remove removes a register if it still has this version. It fails with ErrMoved otherwise.
+	Remove(ctx context.Context, r Register) error
 	// Save packs files below root and puts them into the store under a new name. The first path
 	// must exist; a directory counts with everything below it. Paths can begin with
 	// rewrite.CommonFiles. If it fails, it returns no bundle: nothing can go on from a name that
@@ -183,4 +177,10 @@ type Bundles interface {
 	Load(ctx context.Context, b Bundle, root string, paths, replace []string) error
 	// Drop removes bundles.
 	Drop(ctx context.Context, names ...string) error
+}
+
+// A Bundle names the packed files of one session in a store. It is never changed.
+type Bundle struct {
+	Name   string
+	Digest string // SHA-256 of the files' paths and contents, in hex
 }

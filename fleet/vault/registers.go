@@ -60,42 +60,34 @@ func (v *Vault) openEntry(ctx context.Context, entry string, e store.Entry) (*fo
 	return f, nil
 }
 
-// damaged returns the register of an entry that cannot be unsealed.
-func (f *found) damaged(name store.Name) store.Register {
-	return store.Register{Name: name, Damaged: true, Entry: f.entry, Version: f.version}
-}
-
-// register returns a caller's view.
-func (f *found) register() store.Register {
-	return store.Register{Name: store.Name{Kind: f.Kind, Of: f.Of, ID: string(f.ID)},
-		Value: f.value, Version: f.version}
-}
-
-// Read implements store.Registers.
-func (v *Vault) Read(ctx context.Context, name store.Name) (store.Register, error) {
-	f, err := v.readEntry(ctx, v.keys.entry(name))
+// register returns a caller's view of the result of openEntry: a damaged register of this name if it
+// cannot be unsealed. It fails with store.ErrAbsent if the register was removed.
+func (f *found) register(name store.Name, err error) (store.Register, error) {
 	switch {
 	case errors.Is(err, store.ErrBroken):
-		return f.damaged(name), nil
+		return store.Register{Name: name, Damaged: true, Entry: f.entry, Version: f.version}, nil
 	case err != nil:
 		return store.Register{}, err
 	case f.Gone:
 		return store.Register{}, store.ErrAbsent
 	}
-	return f.register(), nil
+	return store.Register{Name: store.Name{Kind: f.Kind, Of: f.Of, ID: string(f.ID)},
+		Value: f.value, Version: f.version}, nil
 }
 
-// List implements store.Registers. Of a register that is damaged it does not know the ID.
+// Read implements store.Shared.
+func (v *Vault) Read(ctx context.Context, name store.Name) (store.Register, error) {
+	f, err := v.readEntry(ctx, v.keys.entry(name))
+	return f.register(name, err)
+}
+
+// List implements store.Shared. Of a register that is damaged it does not know the ID.
 func (v *Vault) List(ctx context.Context,
 	name store.Name, limit int) (registers []store.Register, more bool, err error) {
-	more, err = v.eachRegister(ctx, v.keys.entries(name), limit, func(f *found, err error) error {
-		switch {
-		case errors.Is(err, store.ErrBroken):
-			registers = append(registers, f.damaged(store.Name{Kind: name.Kind, Of: name.Of}))
-		case err == nil && !f.Gone:
-			registers = append(registers, f.register())
-		}
-		return err
+	name.ID = ""
+	more, err = v.views(ctx, v.keys.entries(name), limit, name, func(r store.Register) error {
+		registers = append(registers, r)
+		return nil
 	})
 	if err != nil {
 		return nil, false, err
@@ -103,18 +95,25 @@ func (v *Vault) List(ctx context.Context,
 	return registers, more, nil
 }
 
-// Registers implements wire.Service.
+// Registers implements store.Shared.
 func (v *Vault) Registers(ctx context.Context, kind string, each func(store.Register) error) error {
-	_, err := v.eachRegister(ctx, prefixOf(kind), math.MaxInt, func(f *found, err error) error {
-		switch {
-		case errors.Is(err, store.ErrBroken):
-			return each(f.damaged(store.Name{Kind: kind}))
-		case err != nil || f.Gone:
-			return err
-		}
-		return each(f.register())
-	})
+	_, err := v.views(ctx, prefixOf(kind), math.MaxInt, store.Name{Kind: kind}, each)
 	return err
+}
+
+// views calls each with so many registers below a prefix. A damaged one has this name.
+func (v *Vault) views(ctx context.Context, prefix string, limit int, damaged store.Name,
+	each func(store.Register) error) (more bool, err error) {
+	return v.eachRegister(ctx, prefix, limit, func(f *found, err error) error {
+		r, err := f.register(damaged, err)
+		if errors.Is(err, store.ErrAbsent) {
+			return nil
+		}
+		if err == nil {
+			err = each(r)
+		}
+		return err
+	})
 }
 
 // eachRegister calls use with the result of openEntry for so many registers below a prefix.
@@ -131,7 +130,7 @@ func (v *Vault) eachRegister(ctx context.Context, prefix string, limit int,
 	return len(entries) > limit, err
 }
 
-// Swap implements store.Registers.
+// Swap implements store.Shared.
 func (v *Vault) Swap(ctx context.Context, name store.Name,
 	old string, value []byte) (string, error) {
 	entry, r := v.keys.entry(name),
@@ -146,7 +145,7 @@ func (v *Vault) Swap(ctx context.Context, name store.Name,
 	return version, err
 }
 
-// Remove implements wire.Service. It leaves a note of the removal, which ends with the store's
+// Remove implements store.Shared. It leaves a note of the removal, which ends with the store's
 // lifecycle: after a deletion an engine might give a new register an old version.
 func (v *Vault) Remove(ctx context.Context, r store.Register) error {
 	if r.Version == "" {

@@ -108,7 +108,7 @@ func random() string {
 	return hex.EncodeToString(b)
 }
 
-// Save implements store.Bundles.
+// Save implements store.Shared.
 func (v *Vault) Save(ctx context.Context, root string, paths []string) (store.Bundle, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
@@ -131,7 +131,7 @@ func (v *Vault) Save(ctx context.Context, root string, paths []string) (store.Bu
 	return b, nil
 }
 
-// Load implements store.Bundles.
+// Load implements store.Shared.
 func (v *Vault) Load(ctx context.Context, b store.Bundle, root string,
 	paths, replace []string) error {
 	if !isBundle(b.Name) || b.Digest == "" {
@@ -156,7 +156,7 @@ func (v *Vault) Load(ctx context.Context, b store.Bundle, root string,
 	return bundle.Unpack(ctx, fetch, b.Digest, dir, paths, replace, v.options.Limits)
 }
 
-// Drop implements store.Bundles.
+// Drop implements store.Shared.
 func (v *Vault) Drop(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		if !isBundle(name) {

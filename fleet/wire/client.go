@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,8 +16,8 @@ import (
 	"reprise/fleet/store"
 )
 
-// A Client asks the helper. It implements store.Registers and store.Bundles. The methods are safe
-// for concurrent use, and answers can arrive in any order.
+// A Client asks the helper. The methods are safe for concurrent use, and answers can arrive in any
+// order.
 type Client struct {
 	config Config
 	helper *os.Process   // nil if Start has not started it
@@ -32,10 +33,7 @@ type Client struct {
 	dead    chan struct{} // closed when err is set
 }
 
-var (
-	_ store.Registers = (*Client)(nil)
-	_ store.Bundles   = (*Client)(nil)
-)
+var _ Service = (*Client)(nil)
 
 // NewClient returns a client of a helper that reads out and writes in. It sends the configuration,
 // so that the helper connects before the first request.
@@ -52,7 +50,7 @@ func NewClient(in io.Reader, out io.WriteCloser, config Config) *Client {
 // Close tells the helper to end once it has carried out all requests. It does not wait for that.
 func (c *Client) Close() error { return c.out.Close() }
 
-// Hello returns, without asking the store, the key for digests of prompts.
+// Hello implements Service.
 func (c *Client) Hello(ctx context.Context) ([]byte, error) {
 	a, err := c.call(ctx, request{Verb: verbHello})
 	if err == nil && len(a.Digests) == 0 {
@@ -61,7 +59,7 @@ func (c *Client) Hello(ctx context.Context) ([]byte, error) {
 	return a.Digests, err
 }
 
-// Read implements store.Registers.
+// Read implements store.Shared.
 func (c *Client) Read(ctx context.Context, name store.Name) (store.Register, error) {
 	a, err := c.call(ctx, request{Verb: verbRead, Register: store.Register{Name: name}})
 	if err == nil && len(a.Registers) != 1 {
@@ -73,7 +71,7 @@ func (c *Client) Read(ctx context.Context, name store.Name) (store.Register, err
 	return a.Registers[0], nil
 }
 
-// List implements store.Registers.
+// List implements store.Shared.
 func (c *Client) List(ctx context.Context,
 	name store.Name, limit int) (registers []store.Register, more bool, err error) {
 	a, err := c.call(ctx, request{Verb: verbList,
@@ -81,7 +79,7 @@ func (c *Client) List(ctx context.Context,
 	return a.Registers, a.Others, err
 }
 
-// Swap implements store.Registers. Without an answer the error is ErrUnknown and ErrUnreachable.
+// Swap implements store.Shared. Without an answer the error is ErrUnknown and ErrUnreachable.
 func (c *Client) Swap(ctx context.Context, name store.Name,
 	old string, value []byte) (version string, err error) {
 	a, err := c.call(ctx, request{Verb: verbSwap,
@@ -92,21 +90,24 @@ func (c *Client) Swap(ctx context.Context, name store.Name,
 	return a.Version, err
 }
 
-// Registers returns all registers of a kind.
-func (c *Client) Registers(ctx context.Context,
-	kind string) (registers []store.Register, err error) {
+// Registers implements store.Shared.
+func (c *Client) Registers(ctx context.Context, kind string,
+	each func(store.Register) error) error {
 	a, err := c.call(ctx, request{Verb: verbRegisters,
 		Register: store.Register{Name: store.Name{Kind: kind}}})
-	return a.Registers, err
+	for _, r := range a.Registers {
+		err = cmp.Or(err, each(r))
+	}
+	return err
 }
 
-// Remove removes a register if it still has this version. It fails with ErrMoved otherwise.
+// Remove implements store.Shared.
 func (c *Client) Remove(ctx context.Context, r store.Register) error {
 	_, err := c.call(ctx, request{Verb: verbRemove, Register: r})
 	return err
 }
 
-// Save implements store.Bundles.
+// Save implements store.Shared.
 func (c *Client) Save(ctx context.Context, root string, paths []string) (store.Bundle, error) {
 	a, err := c.call(ctx, request{Verb: verbSave, Root: []byte(root), Paths: paths})
 	if err == nil && a.Bundle.Name == "" {
@@ -115,7 +116,7 @@ func (c *Client) Save(ctx context.Context, root string, paths []string) (store.B
 	return a.Bundle, err
 }
 
-// Load implements store.Bundles.
+// Load implements store.Shared.
 func (c *Client) Load(ctx context.Context, b store.Bundle, root string,
 	paths, replace []string) error {
 	_, err := c.call(ctx, request{Verb: verbLoad, Bundle: b, Root: []byte(root),
@@ -123,7 +124,7 @@ func (c *Client) Load(ctx context.Context, b store.Bundle, root string,
 	return err
 }
 
-// Drop implements store.Bundles.
+// Drop implements store.Shared.
 func (c *Client) Drop(ctx context.Context, names ...string) error {
 	_, err := c.call(ctx, request{Verb: verbDrop, Names: names})
 	return err

@@ -30,15 +30,10 @@ type Config struct {
 
 // A Service is an open store as the helper serves it.
 type Service interface {
-	store.Registers
-	store.Bundles
+	store.Shared
 	// Hello returns, without asking the store, the key for digests of prompts: 32 bytes, the same
 	// on all machines.
 	Hello(ctx context.Context) (digests []byte, err error)
-	// Registers calls each with every register of a kind. Of a damaged one only the kind is known.
-	Registers(ctx context.Context, kind string, each func(store.Register) error) error
-	// Remove removes a register if it still has this version. It fails with ErrMoved otherwise.
-	Remove(ctx context.Context, r store.Register) error
 }
 
 // The verbs of a request.

@@ -203,7 +203,11 @@ func TestListsArriveWhole(t *testing.T) {
 	if err != nil || len(some) != 3 || !more || some[2].Name.ID != "002" {
 		t.Errorf("list: %d registers, %v, %v", len(some), more, err)
 	}
-	all, err := c.Registers(ctx, store.Opening)
+	var all []store.Register
+	err = c.Registers(ctx, store.Opening, func(r store.Register) error {
+		all = append(all, r)
+		return nil
+	})
 	if err != nil || len(all) != 100 || all[99].Value[9_999] != 99 {
 		t.Errorf("registers: %d, %v", len(all), err)
 	}
@@ -348,8 +352,12 @@ func TestLastAnswer(t *testing.T) {
 func TestSlowList(t *testing.T) {
 	c := connect(t, slow{&fake{}},
 		Config{Timeout: 400 * time.Millisecond, UploadTimeout: 5 * time.Second})
-	if all, err := c.Registers(t.Context(), store.Task); err != nil || len(all) != 6 {
-		t.Errorf("%d registers, %v", len(all), err)
+	all := 0
+	if err := c.Registers(t.Context(), store.Task, func(store.Register) error {
+		all++
+		return nil
+	}); err != nil || all != 6 {
+		t.Errorf("%d registers, %v", all, err)
 	}
 }
 

@@ -65,23 +65,23 @@ func (f fault) engine(s store.Store) store.Store {
 
 // expiring registers show sessions with expired leases as live.
 type expiring struct {
-	store.Registers
+	store.Shared
 	now func() decide.Millis
 }
 
-// Read implements store.Registers.
+// Read implements store.Shared.
 func (e expiring) Read(ctx context.Context, name store.Name) (store.Register, error) {
-	r, err := e.Registers.Read(ctx, name)
+	r, err := e.Shared.Read(ctx, name)
 	if err != nil {
 		return r, err
 	}
 	return e.expire(r)
 }
 
-// List implements store.Registers.
+// List implements store.Shared.
 func (e expiring) List(ctx context.Context, opening store.Name, limit int) ([]store.Register, bool,
 	error) {
-	registers, more, err := e.Registers.List(ctx, opening, limit)
+	registers, more, err := e.Shared.List(ctx, opening, limit)
 	for i, r := range registers {
 		var failed error
 		registers[i], failed = e.expire(r)
@@ -121,23 +121,23 @@ func (e expiring) expire(r store.Register) (store.Register, error) {
 }
 
 // unheld registers let a run finish even if another one holds the session.
-type unheld struct{ store.Registers }
+type unheld struct{ store.Shared }
 
-// Swap implements store.Registers.
+// Swap implements store.Shared.
 func (u unheld) Swap(ctx context.Context, name store.Name, old string, value []byte) (string,
 	error) {
-	version, err := u.Registers.Swap(ctx, name, old, value)
+	version, err := u.Shared.Swap(ctx, name, old, value)
 	if errors.Is(err, store.ErrMoved) && bytes.Contains(value, []byte(`"live"`)) {
 		now, failed := u.Read(ctx, name)
 		if failed != nil {
 			return "", failed
 		}
-		return u.Registers.Swap(ctx, name, now.Version, value)
+		return u.Shared.Swap(ctx, name, now.Version, value)
 	}
 	return version, err
 }
 
-func (f fault) registers(r store.Registers, now func() decide.Millis) store.Registers {
+func (f fault) registers(r store.Shared, now func() decide.Millis) store.Shared {
 	switch f {
 	case lease:
 		return expiring{r, now}
@@ -151,24 +151,27 @@ func (f fault) registers(r store.Registers, now func() decide.Millis) store.Regi
 // here are bundles that are packed from the machine's own home, which has the same name on all of
 // them.
 type here struct {
-	store.Bundles
+	store.Shared
 	runner *runner
 }
 
-// Save implements store.Bundles.
+// Save implements store.Shared.
 func (h here) Save(ctx context.Context, _ string, paths []string) (store.Bundle, error) {
-	return h.Bundles.Save(ctx, h.runner.home, paths)
+	return h.Shared.Save(ctx, h.runner.home, paths)
 }
 
-// Load implements store.Bundles.
+// Load implements store.Shared.
 func (h here) Load(ctx context.Context, b store.Bundle, _ string, paths, replace []string) error {
-	return h.Bundles.Load(ctx, b, h.runner.home, paths, replace)
+	return h.Shared.Load(ctx, b, h.runner.home, paths, replace)
 }
 
 // reusing bundles have their session's name.
-type reusing struct{ engine store.Store }
+type reusing struct {
+	store.Shared
+	engine store.Store
+}
 
-// Save implements store.Bundles.
+// Save implements store.Shared.
 func (r reusing) Save(ctx context.Context, root string, paths []string) (store.Bundle, error) {
 	content, err := os.ReadFile(filepath.Join(root, paths[0]))
 	if err != nil {
@@ -178,7 +181,7 @@ func (r reusing) Save(ctx context.Context, root string, paths []string) (store.B
 	return b, r.engine.Put(ctx, b.Name, content)
 }
 
-// Load implements store.Bundles.
+// Load implements store.Shared.
 func (r reusing) Load(ctx context.Context, b store.Bundle, root string, paths, _ []string) error {
 	e, err := store.ReadOne(ctx, r.engine, store.MaxObject, b.Name)
 	if err != nil {
@@ -187,12 +190,12 @@ func (r reusing) Load(ctx context.Context, b store.Bundle, root string, paths, _
 	return os.WriteFile(filepath.Join(root, paths[0]), e.Content, 0o600)
 }
 
-// Drop implements store.Bundles.
+// Drop implements store.Shared.
 func (r reusing) Drop(context.Context, ...string) error { return nil }
 
-func (f fault) bundles(b store.Bundles, r *runner) store.Bundles {
+func (f fault) bundles(s store.Shared, r *runner) store.Shared {
 	if f == reuse {
-		b = reusing{r.connection}
+		s = reusing{s, r.connection}
 	}
-	return here{b, r}
+	return here{s, r}
 }

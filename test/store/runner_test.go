@@ -32,23 +32,22 @@ type runner struct {
 
 	connection *faulty
 	digests    prompt.Key
-	registers  *observed
-	bundles    store.Bundles
+	store      *observed
 	machine    *fleet.Book
 	home       string
 	skew       int64
 }
 
-// An observed store of registers notes how swaps end.
+// An observed store notes how swaps end.
 type observed struct {
-	store.Registers
+	store.Shared
 	results []error
 }
 
-// Swap implements store.Registers.
+// Swap implements store.Shared.
 func (o *observed) Swap(ctx context.Context, name store.Name, old string, value []byte) (string,
 	error) {
-	version, err := o.Registers.Swap(ctx, name, old, value)
+	version, err := o.Shared.Swap(ctx, name, old, value)
 	o.results = append(o.results, err)
 	return version, err
 }
@@ -89,11 +88,11 @@ func (r *runner) dies() bool { return r.random.IntN(rareDeath) == 0 }
 // call makes one call as the shim does: decide and take, bring the session here, run, finish.
 func (r *runner) call() error {
 	r.tally.calls.Add(1)
-	r.registers.results = nil
+	r.store.results = nil
 	c, run, began := r.newCall(), r.name("run"), r.history.tick()
 	d, ticket, err := ledger.Begin(r.machine, c)
 	returned := r.history.tick()
-	taken := r.registers.ended() == made
+	taken := r.store.ended() == made
 	if err != nil {
 		r.tally.refused.Add(1)
 		if r.open != nil {
@@ -203,7 +202,7 @@ func (r *runner) finish(t *ledger.Ticket, run, session string) error {
 	if r.dies() {
 		return r.die()
 	}
-	r.registers.results = nil
+	r.store.results = nil
 	began := r.history.tick()
 	ctx, cancel := context.WithTimeout(context.Background(), r.machine.Upload)
 	defer cancel()
@@ -217,7 +216,7 @@ func (r *runner) finish(t *ledger.Ticket, run, session string) error {
 		return err
 	}
 	returned := r.history.tick()
-	switch r.registers.ended() {
+	switch r.store.ended() {
 	case made:
 		r.history.add(op{finish, run, session, state}, r.client, began, returned)
 	case uncertain:

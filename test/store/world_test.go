@@ -135,8 +135,8 @@ func (r *runner) connect(ctx context.Context, inner store.Store, seed uint64,
 	if err != nil {
 		return err
 	}
-	r.digests, r.registers = digests, &observed{Registers: r.world.fault.registers(v, r.now)}
-	r.bundles = r.world.fault.bundles(v, r)
+	r.digests = digests
+	r.store = &observed{Shared: r.world.fault.bundles(r.world.fault.registers(v, r.now), r)}
 	return r.renewMachine()
 }
 
@@ -157,7 +157,7 @@ func (r *runner) renewMachine() error {
 		return err
 	}
 	r.skew = r.random.Int64N(2*maxSkew) - maxSkew
-	r.machine = &fleet.Book{Local: local, Registers: r.registers, Bundles: r.bundles,
+	r.machine = &fleet.Book{Local: local, Store: r.store,
 		Digests: r.digests,
 		Project: "org/repo", Host: host, Place: host, Timeout: time.Minute, Upload: time.Minute}
 	return nil
