@@ -173,31 +173,21 @@ func (e entry) same(other entry) bool {
 }
 
 func remove(root *os.Root, e entry) error {
-	dir, err := descend(root, path.Dir(e.path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	info, err := dir.Lstat(path.Base(e.path))
+	info, err := root.Lstat(e.path)
 	if err != nil {
 		return err
 	}
 	if !e.same(entry{e.path, info}) {
 		return prune.Changed
 	}
-	return dir.Remove(path.Base(e.path))
+	return root.Remove(e.path)
 }
 
 // inventory lists the files at paths; only the first must exist.
 func inventory(root *os.Root, paths []string) ([]entry, error) {
 	var all []entry
 	for i, p := range paths {
-		var found []entry
-		dir, err := descend(root, path.Dir(p))
-		if err == nil {
-			found, err = list(nil, dir, p)
-			dir.Close()
-		}
+		found, err := list(root, p)
 		if err != nil && (i == 0 || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
@@ -206,75 +196,32 @@ func inventory(root *os.Root, paths []string) ([]entry, error) {
 	return all, nil
 }
 
-// list appends the entry at p, which is in dir, and its content.
-func list(all []entry, dir *os.Root, p string) ([]entry, error) {
-	info, err := dir.Lstat(path.Base(p))
-	if err != nil {
-		return nil, err
-	}
-	all = append(all, entry{p, info})
-	switch {
-	case info.Mode().IsRegular():
-		return all, nil
-	case !info.IsDir():
-		return nil, prune.Foreign
-	}
-	sub, err := step(dir, path.Base(p))
-	if err != nil {
-		return nil, err
-	}
-	defer sub.Close()
-	names, err := fs.ReadDir(sub.FS(), ".")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		if all, err = list(all, sub, p+"/"+name.Name()); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-// descend opens the directory at p, without any symbolic link in p. The caller closes it.
-func descend(root *os.Root, p string) (*os.Root, error) {
-	dir, err := root.OpenRoot(".")
-	if err != nil {
-		return nil, err
-	}
+// list returns the entry at p and, if it is a directory, all below it. It fails with prune.Foreign
+// at a symbolic link, on the way there too.
+func list(root *os.Root, p string) (all []entry, err error) {
+	at := ""
 	for name := range strings.SplitSeq(p, "/") {
-		next, err := step(dir, name)
-		dir.Close()
+		at = path.Join(at, name)
+		info, err := root.Lstat(at)
 		if err != nil {
 			return nil, err
 		}
-		dir = next
+		if info.Mode().Type()&^fs.ModeDir != 0 {
+			return nil, prune.Foreign
+		}
 	}
-	return dir, nil
-}
-
-// step opens a directory in dir that is no symbolic link.
-func step(dir *os.Root, name string) (*os.Root, error) {
-	info, err := dir.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, prune.Foreign
-	}
-	sub, err := dir.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := sub.Stat(".")
-	if err == nil && !os.SameFile(info, opened) { // a symbolic link has replaced it
-		err = prune.Changed
-	}
-	if err != nil {
-		sub.Close()
-		return nil, err
-	}
-	return sub, nil
+	err = fs.WalkDir(root.FS(), p, func(at string, found fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if found.Type()&^fs.ModeDir != 0 {
+			return prune.Foreign
+		}
+		info, err := found.Info()
+		all = append(all, entry{at, info})
+		return err
+	})
+	return all, err
 }
 
 // lock takes the locks that the tool holds on a session while it has it open: on each file that
