@@ -29,8 +29,10 @@ type Client struct {
 	mu      sync.Mutex
 	last    int64
 	waiting map[int64]chan answer
-	err     error         // why the helper answers no more
-	dead    chan struct{} // closed when err is set
+
+	live context.Context // the cause of its end is why the helper answers no more
+	// fail ends all requests: after half a line, or nonsense, nothing that follows can be trusted.
+	fail context.CancelCauseFunc
 }
 
 var _ Service = (*Client)(nil)
@@ -38,8 +40,8 @@ var _ Service = (*Client)(nil)
 // NewClient returns a client of a helper that reads out and writes in. It sends the configuration,
 // so that the helper connects before the first request.
 func NewClient(in io.Reader, out io.WriteCloser, config Config) *Client {
-	c := &Client{config: config, out: out, waiting: map[int64]chan answer{},
-		dead: make(chan struct{})}
+	c := &Client{config: config, out: out, waiting: map[int64]chan answer{}}
+	c.live, c.fail = context.WithCancelCause(context.Background())
 	go c.receive(in)
 	if err := c.send(greeting{protocol, c.config}, time.Now().Add(c.config.Timeout)); err != nil {
 		c.fail(err)
@@ -166,13 +168,13 @@ func (c *Client) wait(ctx context.Context,
 			return answer{}, fmt.Errorf("no answer within %s", limit.Round(time.Millisecond))
 		}
 		return answer{}, context.Cause(ctx)
-	case <-c.dead:
+	case <-c.live.Done():
 	}
 	select {
 	case a := <-answers: // it arrived before the helper ended
 		return a, nil
 	default:
-		return answer{}, c.err
+		return answer{}, context.Cause(c.live)
 	}
 }
 
@@ -204,11 +206,11 @@ func lost(verb string, err error) error {
 
 // register numbers a request and returns where the answers arrive.
 func (c *Client) register(q *request) (<-chan answer, error) {
+	if c.live.Err() != nil {
+		return nil, fmt.Errorf("%w: %w", store.ErrUnreachable, context.Cause(c.live))
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.err != nil {
-		return nil, fmt.Errorf("%w: %w", store.ErrUnreachable, c.err)
-	}
 	c.last++
 	q.ID = c.last
 	answers := make(chan answer, 1)
@@ -223,17 +225,12 @@ func (c *Client) forget(id int64) {
 }
 
 func (c *Client) send(message any, deadline time.Time) error {
-	line, err := json.Marshal(message)
-	if err != nil {
-		return err
-	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if pipe, ok := c.out.(interface{ SetWriteDeadline(time.Time) error }); ok {
 		_ = pipe.SetWriteDeadline(deadline) // where it is not supported the helper reads anyway
 	}
-	_, err = c.out.Write(append(line, '\n'))
-	return err
+	return json.NewEncoder(c.out).Encode(message)
 }
 
 // receive passes answers on until the helper ends.
@@ -254,16 +251,6 @@ func (c *Client) receive(in io.Reader) {
 			delete(c.waiting, a.ID)
 		}
 		c.mu.Unlock()
-	}
-}
-
-// fail ends all requests: after half a line, or nonsense, nothing that follows can be trusted.
-func (c *Client) fail(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.err == nil {
-		c.err = err
-		close(c.dead)
 	}
 }
 

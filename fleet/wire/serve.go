@@ -22,7 +22,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer,
 	if err := lines.Decode(&g); err != nil {
 		return fmt.Errorf("read the configuration: %w", err)
 	}
-	s := &server{out: out}
+	s := &server{out: json.NewEncoder(out)}
 	if g.Protocol != protocol {
 		s.openError = fmt.Errorf("%w: the helper is of another version than the program that "+
 			"started it",
@@ -47,17 +47,11 @@ type server struct {
 	openError error
 	running   sync.WaitGroup
 
-	writing sync.Mutex
-	out     io.Writer
+	writing sync.Mutex // one line at a time
+	out     *json.Encoder
 }
 
 func (s *server) serve(ctx context.Context, q request) {
-	if s.openError != nil {
-		a := answer{}
-		a.encodeError(s.openError)
-		_ = s.write(q.ID, a)
-		return
-	}
 	cause := fmt.Errorf("%w: no answer within %s", store.ErrUnreachable, q.Timeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, q.Timeout, cause)
 	defer cancel()
@@ -65,11 +59,17 @@ func (s *server) serve(ctx context.Context, q request) {
 	if err != nil {
 		a.encodeError(err)
 	}
-	_ = s.write(q.ID, a) // a client that has gone needs no answer
+	a.ID = q.ID
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	_ = s.out.Encode(a) // a client that has gone needs no answer
 }
 
 // do carries a request out.
 func (s *server) do(ctx context.Context, q request) (a answer, err error) {
+	if s.openError != nil {
+		return a, s.openError
+	}
 	name, root := q.Register.Name, string(q.Root)
 	switch q.Verb {
 	case verbHello:
@@ -99,16 +99,4 @@ func (s *server) do(ctx context.Context, q request) (a answer, err error) {
 		err = fmt.Errorf("unknown request %q", q.Verb)
 	}
 	return a, err
-}
-
-func (s *server) write(id int64, a answer) error {
-	a.ID = id
-	line, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	_, err = s.out.Write(append(line, '\n'))
-	return err
 }

@@ -27,8 +27,8 @@ type CacheRow struct {
 	Idle         Idle
 	Calls        int64
 	Prompt, Read int64 // tokens sent, and the part that came from the cache
-	Firsts       int64 // calls with a known first request
-	// of these calls: tokens that their sessions had been sent before, and tokens sent
+	// of the calls with a known first request: tokens that their sessions had been sent before, and
+	// tokens sent
 	HeldTokens, Whole int64
 	Judged            int64 // calls of sessions that held enough to be cached
 	// of these, those that read less than three quarters of it from the cache
@@ -41,7 +41,7 @@ func CacheRows(l *ledger.Ledger, f Filter) ([]CacheRow, error) {
 	where, args := f.where("i.")
 	all, err := ledger.List(l, `SELECT i.tool, coalesce(i.model, ''), coalesce(s.version, ''), CASE WHEN idle < ?1
 		THEN ?3 WHEN idle < ?2 THEN ?4 ELSE ?5 END,
-		count(*), sum(`+ledger.PromptTokens+`), sum(`+ledger.ReadTokens+`), count(first_prompt),
+		count(*), sum(`+ledger.PromptTokens+`), sum(`+ledger.ReadTokens+`),
 		coalesce(sum(iif(first_prompt IS NULL, 0, min(held_tokens, first_prompt))), 0),
 		coalesce(sum(first_prompt), 0),
 		sum(`+ledger.HeldEnough+`), sum(`+ledger.MissedCache+`),
@@ -51,8 +51,7 @@ func CacheRows(l *ledger.Ledger, f Filter) ([]CacheRow, error) {
 		GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
 		func(r *CacheRow) []any {
 			return []any{&r.Tool, &r.Model, &r.Version, &r.Idle, &r.Calls, &r.Prompt, &r.Read,
-				&r.Firsts, &r.HeldTokens, &r.Whole,
-				&r.Judged, &r.Missed, &r.Single}
+				&r.HeldTokens, &r.Whole, &r.Judged, &r.Missed, &r.Single}
 		}, append([]any{decide.BriefIdle, decide.HourIdle, Briefly, Within, Longer}, args...)...)
 	return all, ledger.Wrap("sum up cache use", err)
 }

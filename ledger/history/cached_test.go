@@ -57,10 +57,10 @@ func TestCacheRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []CacheRow{
-		{"claude", "opus", "", Briefly, 3, 11_000 + 12_500 + 3_100, 7_500 + 8_999, 3, 10_000 +
+		{"claude", "opus", "", Briefly, 3, 11_000 + 12_500 + 3_100, 7_500 + 8_999, 10_000 +
 			12_000 + 3_000, 11_000 + 12_500 + 3_100, 2, 1, 0},
-		{"claude", "opus", "", Within, 2, 13_500 + 45_000, 32_000, 0, 0, 0, 2, 1, 0},
-		{"claude", "opus", "", Longer, 1, 15_500, 0, 1, 15_000, 15_500, 1, 1, 1},
+		{"claude", "opus", "", Within, 2, 13_500 + 45_000, 32_000, 0, 0, 2, 1, 0},
+		{"claude", "opus", "", Longer, 1, 15_500, 0, 15_000, 15_500, 1, 1, 1},
 	}
 	if fmt.Sprint(rows) != fmt.Sprint(want) {
 		t.Errorf("cache rows %+v, want %+v", rows, want)
