@@ -136,8 +136,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter,
 func brokenWarnings(a *app.App, l *ledger.Ledger, wrong string) (found []warning) {
 	add := func(kind, says string) {
 		if says != "" {
-			found = append(found, warning{Kind: kind, Says: says, Command: "shimctl doctor",
-				urgency: 1})
+			found = append(found, warning{Kind: kind, Says: says, Command: "shimctl doctor"})
 		}
 	}
 	add("configuration", wrong)
@@ -339,22 +338,19 @@ func warningLines(a *app.App, o overview) (lines []string) {
 	return lines
 }
 
-// oneOfAKind returns the first warning of each kind, which counts the others. Warnings about
-// stopped calls come first, as a separate kind.
+// oneOfAKind returns the first warning of each kind, which counts the others.
 func oneOfAKind(all []warning) (list []warning) {
 	more := map[string]int{}
 	for _, w := range all {
-		key := fmt.Sprint(w.Kind, w.urgency)
-		if more[key]++; w.Kind == "" || more[key] == 1 {
+		if more[w.Kind]++; w.Kind == "" || more[w.Kind] == 1 {
 			list = append(list, w)
 		}
 	}
 	for i, w := range list {
-		if n := more[fmt.Sprint(w.Kind, w.urgency)] - 1; n > 0 && w.Kind != "" {
+		if n := more[w.Kind] - 1; n > 0 && w.Kind != "" {
 			list[i].Says += fmt.Sprintf(" (and %d more like it)", n)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b warning) int { return cmp.Compare(b.urgency, a.urgency) })
 	return list
 }
 

@@ -110,27 +110,26 @@ func TestStatusFitsTheScreen(t *testing.T) {
 }
 
 // Nothing of a warning is cut on a narrow screen, and it has one command. Warnings of a kind are
-// one, and urgent ones come first.
+// one, and the reasons why no call is managed come first.
 func TestWarningsOfAKindAreOne(t *testing.T) {
 	a := screenApp(&strings.Builder{}, 80)
 	a.Stdout.Height = 24
-	o := overview{warnings: []warning{
+	o := overview{broken: []warning{{Kind: "shell", Says: "every call is passed through",
+		Command: "shimctl doctor"}}, warnings: []warning{
 		{Kind: "price", Says: "the cost of 30 calls is not known: no list price of one-model is " +
 			"known; prices.toml can hold it", Command: "shimctl stats --by model"}}}
-	for chain := range 18 {
+	for chain := range 16 {
 		o.warnings = append(o.warnings, warning{Kind: "context",
 			Command: fmt.Sprintf("shimctl show %d", chain),
 			Says: fmt.Sprintf("chain %d will soon have used more than context_limit allows",
-				chain),
-			urgency: min(1, max(0, chain-15))})
+				chain)})
 	}
-	want := `chain 16 will soon have used more than context_limit allows (and 1 more like
-  it): shimctl show 16
+	want := `every call is passed through: shimctl doctor
 the cost of 30 calls is not known: no list price of one-model is known;
   prices.toml can hold it: shimctl stats --by model
 chain 0 will soon have used more than context_limit allows (and 15 more like
   it): shimctl show 0
-16 more warnings: shimctl status --all`
+15 more warnings: shimctl status --all`
 	if got := strings.Join(warningLines(a, o), "\n"); got != want {
 		t.Errorf("%s\nnot\n%s", got, want)
 	}

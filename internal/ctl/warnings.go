@@ -30,7 +30,6 @@ type warning struct {
 	Model   string `json:"model,omitempty" doc:"the requested model; of a price, the model that answered"`
 	Says    string `json:"text" doc:"the warning"`
 	Command string `json:"command" doc:"the command that explains it"`
-	urgency int    // 1 if no call is managed: this comes first
 }
 
 // versionWarnings returns warnings on versions of tools that the shim can do less with.
