@@ -229,8 +229,7 @@ func (b *Book) Take(of *ledger.Reading, d decide.Decision, c *ledger.Call) (*led
 	read := of.State.(*reading)
 	ctx, cancel := context.WithDeadline(context.Background(), read.until)
 	defer cancel()
-	h := &hold{holder: rand.Text(), call: c, decision: d}
-	r, own := b.takeOn(read, h)
+	h, r, own := b.takeOn(read, d, c)
 	if err := b.resetOthers(ctx, r.name, c.Resets); err != nil {
 		return nil, err
 	}
@@ -248,9 +247,10 @@ func (b *Book) Take(of *ledger.Reading, d decide.Decision, c *ledger.Call) (*led
 	return t, err
 }
 
-// takeOn carries out the decision on a register that was read, and completes the hold.
-func (b *Book) takeOn(read *reading, h *hold) (r *register, own ledger.Session) {
-	c, d := h.call, h.decision
+// takeOn carries out the decision on a register that was read, and returns the hold.
+func (b *Book) takeOn(read *reading, d decide.Decision,
+	c *ledger.Call) (h *hold, r *register, own ledger.Session) {
+	h = &hold{holder: rand.Text(), call: c}
 	var from int64
 	if d.Mode.Continues() {
 		r, from = read.find(d.Session)
@@ -277,7 +277,7 @@ func (b *Book) takeOn(read *reading, h *hold) (r *register, own ledger.Session) 
 	r.hold(source, h.holder, b.Host, c.Now)
 	h.register = store.Register{Name: r.name, Value: r.encode(c.Now)}
 	h.over = r.without(before)
-	return r, own
+	return h, r, own
 }
 
 // of returns the register with a chain's number in the facts, or of the call's name; nil for none.

@@ -23,7 +23,6 @@ type hold struct {
 	holder   string         // a random name of the run
 	over     []string       // bundles that no session of the register has any more
 	call     *ledger.Call
-	decision decide.Decision
 	from     session // that the call resumes, as it was
 	// another call has it now, or that is not known: there is nothing to record in the store
 	lost atomic.Bool

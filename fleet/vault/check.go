@@ -84,14 +84,16 @@ func (v *Vault) End(limit time.Duration) {
 	}
 }
 
-// readFormat reads the format, and writes it if the store is new and keeps conditions on writes.
+// readFormat reads the format. It tests a new store, and writes the format if the store keeps
+// conditions on writes.
 func (v *Vault) readFormat(ctx context.Context, tests *atomic.Bool) (format, error) {
 	f, version, err := v.storedFormat(ctx)
 	now := v.options.Now().UTC().Truncate(time.Second)
 	switch {
 	case errors.Is(err, store.ErrAbsent), errors.Is(err, store.ErrBroken):
 		tests.Store(true)
-		if f, err = v.newFormat(ctx, now); err != nil {
+		f = format{Version: layout, ID: random(), Tested: now}
+		if err = v.options.SelfTest(ctx, v.engine); err != nil {
 			return f, err
 		}
 	case err != nil || now.Sub(f.Written) < renewed:
@@ -125,12 +127,6 @@ func (v *Vault) storedFormat(ctx context.Context) (f format, version string, err
 		return f, e.Version, fmt.Errorf("%s: %w: the store has no ID", formatEntry, store.ErrBroken)
 	}
 	return f, e.Version, nil
-}
-
-// newFormat tests a new store, and returns the format.
-func (v *Vault) newFormat(ctx context.Context, now time.Time) (format, error) {
-	f := format{Version: layout, ID: random(), Tested: now}
-	return f, v.options.SelfTest(ctx, v.engine)
 }
 
 // Test asks the store whether it can be used. It returns when the store was first seen to keep
