@@ -57,7 +57,7 @@ func TestCacheFiguresAreTheRequests(t *testing.T) {
 		}
 		got := rows[0]
 		if got.Calls != 2 || got.Prompt != prompt || got.Read != read ||
-			(got.Firsts == 2) != first {
+			(got.Whole > 0) != first {
 			t.Errorf("%+v, want %d tokens, of which the cache had %d", got, prompt, read)
 		}
 		if first && (got.Judged != 2 || got.Missed != 1) {
