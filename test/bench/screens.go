@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"reprise/test/harness"
 	"reprise/test/sample"
 )
 
@@ -51,31 +52,25 @@ func (b *bench) slowestScreen() (slowest cost) {
 // age makes the sample end now, numbers its calls in the order of time, and adds the sessions'
 // facts to calls.
 func age(path string) error {
-	db, err := sql.Open("sqlite3", path)
-	if err != nil {
+	if err := harness.AgeLedger(path, -time.Since(sample.Now)); err != nil {
 		return err
 	}
-	defer db.Close()
-	for _, query := range []string{
-		"UPDATE calls SET started = started + ?1, id = -id",
-		"UPDATE chains SET created = created + ?1, updated = updated + ?1",
-		"UPDATE sessions SET created = created + ?1, last_used = last_used + ?1",
-		"CREATE TABLE numbers AS SELECT id, row_number() OVER (ORDER BY started) AS number FROM " +
-			"calls",
-		"CREATE INDEX numbered ON numbers (id)",
-		"UPDATE calls SET id = (SELECT number FROM numbers n WHERE n.id = calls.id)",
-		"DROP TABLE numbers",
-		`UPDATE calls SET native_id = (SELECT native_id FROM sessions WHERE id = session_id), first_prompt = input + cache_read / 2, first_read = cache_read / 2,
+	return withLedger(path, func(db *sql.DB) error {
+		for _, query := range []string{
+			"UPDATE calls SET id = -id",
+			"CREATE TABLE numbers AS SELECT id, row_number() OVER (ORDER BY started) AS number FROM " +
+				"calls",
+			"CREATE INDEX numbered ON numbers (id)",
+			"UPDATE calls SET id = (SELECT number FROM numbers n WHERE n.id = calls.id)",
+			"DROP TABLE numbers",
+			`UPDATE calls SET native_id = (SELECT native_id FROM sessions WHERE id = session_id), first_prompt = input + cache_read / 2, first_read = cache_read / 2,
 			idle = iif(mode = 'resume', id * 7919 % 1000000, NULL), held_tokens = iif(mode = 'resume', cache_read / 2, NULL)`,
-		"UPDATE calls SET resumed_from = native_id WHERE mode = 'resume'",
-	} {
-		args := []any{time.Since(sample.Now).Milliseconds()}
-		if !strings.Contains(query, "?1") {
-			args = nil
+			"UPDATE calls SET resumed_from = native_id WHERE mode = 'resume'",
+		} {
+			if _, err := db.Exec(query); err != nil {
+				return fmt.Errorf("%s: %w", query, err)
+			}
 		}
-		if _, err := db.Exec(query, args...); err != nil {
-			return fmt.Errorf("%s: %w", query, err)
-		}
-	}
-	return nil
+		return nil
+	})
 }
