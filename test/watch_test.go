@@ -53,7 +53,7 @@ func TestRenovateMovesEveryPin(t *testing.T) {
 			list = text
 		}
 	}
-	want := func(p tested.Pinned) string {
+	want := func(p tested.Tool) string {
 		return map[bool]string{false: "npm ", true: "pypi "}[p.Python()] + p.Package() + " " +
 			p.Version()
 	}
@@ -63,15 +63,15 @@ func TestRenovateMovesEveryPin(t *testing.T) {
 	}
 	tools, all := map[string]bool{}, map[string]bool{}
 	for _, tool := range tested.BuiltIn().Tools {
-		tools[want(tool.Pinned)], all[want(tool.Pinned)] = true, true
+		tools[want(tool)], all[want(tool)] = true, true
 		if now := moved.Tool(tool.Name); now.Version() != "999.0" ||
 			now.Package() != tool.Package() || len(now.Rows()) != len(tool.Rows())+1 {
 			t.Errorf("%s was moved to %+v", tool.Pin, now)
 		}
 	}
 	for _, sdk := range tested.BuiltIn().SDKs {
-		all[want(sdk.Pinned)] = true
-		if now := moved.SDK(sdk.Name); now.Version() != "999.0" {
+		all[want(sdk)] = true
+		if now := moved.Tool(sdk.Name); now.Version() != "999.0" {
 			t.Errorf("%s was moved to %s", sdk.Pin, now.Pin)
 		}
 	}

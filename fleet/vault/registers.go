@@ -60,8 +60,8 @@ func (v *Vault) openEntry(ctx context.Context, entry string, e store.Entry) (*fo
 	return f, nil
 }
 
-// register returns a caller's view of the result of openEntry: a damaged register of this name if it
-// cannot be unsealed. It fails with store.ErrAbsent if the register was removed.
+// register returns a caller's view of the result of openEntry: a damaged register of this name if
+// it cannot be unsealed. It fails with store.ErrAbsent if the register was removed.
 func (f *found) register(name store.Name, err error) (store.Register, error) {
 	switch {
 	case errors.Is(err, store.ErrBroken):

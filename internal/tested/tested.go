@@ -18,31 +18,21 @@ import (
 type Versions struct {
 	Schema string `json:"schema"`
 	Tools  []Tool `json:"tools"`
-	SDKs   []SDK  `json:"sdks"`
+	SDKs   []Tool `json:"sdks"`
 }
 
-// Pinned is the version that all tests are run with, of the package that users install.
-type Pinned struct {
-	Pin string `json:"pin"` // PACKAGE@VERSION, as npm takes it, or PACKAGE==VERSION, as pip does
-}
-
-// A Tool is the version that all tests are run with, and the others that were tried.
+// A Tool is the version that all tests are run with, and the others that were tried, of the package
+// that users install.
 type Tool struct {
 	Name string `json:"tool"`
+	Pin  string `json:"pin"` // PACKAGE@VERSION, as npm takes it, or PACKAGE==VERSION, as pip does
 	// the package for linux-x64, if the pinned one runs a script to install that
 	Install string   `json:"install,omitempty"`
 	With    []string `json:"with,omitempty"` // npm packages that must be installed with it
 	Note    string   `json:"note,omitempty"` // a part that alone is tested
-	Pinned
 	// versions without a difference, each former pin among them
 	Tried    string   `json:"tried"`
 	Differed []Result `json:"differed,omitempty"` // by the conformance suite
-}
-
-// An SDK is a library that runs a CLI.
-type SDK struct {
-	Name string `json:"sdk"`
-	Pinned
 }
 
 // A Result is a version and its results. A field that is empty means that nothing differed.
@@ -66,9 +56,9 @@ func BuiltIn() (l Versions) {
 
 var pinned = regexp.MustCompile(`^([@\w][\w./-]*)(@|==)(\d+(?:\.\d+)+)$`)
 
-// Tool returns the entry of a tool, which is empty if there is none.
+// Tool returns the entry of a tool or an SDK, which is empty if there is none.
 func (l Versions) Tool(name string) Tool {
-	for _, t := range l.Tools {
+	for _, t := range slices.Concat(l.Tools, l.SDKs) {
 		if t.Name == name {
 			return t
 		}
@@ -76,27 +66,17 @@ func (l Versions) Tool(name string) Tool {
 	return Tool{}
 }
 
-// SDK returns the pin of an SDK, which is empty if there is none.
-func (l Versions) SDK(name string) Pinned {
-	for _, s := range l.SDKs {
-		if s.Name == name {
-			return s.Pinned
-		}
-	}
-	return Pinned{}
-}
-
 // Package returns the name of the pinned package.
-func (p Pinned) Package() string { return p.part(1) }
+func (t Tool) Package() string { return t.part(1) }
 
 // Version returns the pinned version.
-func (p Pinned) Version() string { return p.part(3) }
+func (t Tool) Version() string { return t.part(3) }
 
 // Python reports whether the package is pip's.
-func (p Pinned) Python() bool { return p.part(2) == "==" }
+func (t Tool) Python() bool { return t.part(2) == "==" }
 
-func (p Pinned) part(n int) string {
-	if m := pinned.FindStringSubmatch(p.Pin); m != nil {
+func (t Tool) part(n int) string {
+	if m := pinned.FindStringSubmatch(t.Pin); m != nil {
 		return m[n]
 	}
 	return ""

@@ -58,8 +58,8 @@ func age(path string) error {
 	return withLedger(path, func(db *sql.DB) error {
 		for _, query := range []string{
 			"UPDATE calls SET id = -id",
-			"CREATE TABLE numbers AS SELECT id, row_number() OVER (ORDER BY started) AS number FROM " +
-				"calls",
+			"CREATE TABLE numbers AS " +
+				"SELECT id, row_number() OVER (ORDER BY started) AS number FROM calls",
 			"CREATE INDEX numbered ON numbers (id)",
 			"UPDATE calls SET id = (SELECT number FROM numbers n WHERE n.id = calls.id)",
 			"DROP TABLE numbers",

@@ -281,7 +281,7 @@ func TestPin(t *testing.T) {
 		}
 	}
 	for _, sdk := range tested.BuiltIn().SDKs {
-		if now := moved.SDK(sdk.Name); now.Version() != "999.0" {
+		if now := moved.Tool(sdk.Name); now.Version() != "999.0" {
 			t.Errorf("%s: pinned %s, %v", sdk.Pin, now.Pin, err)
 		}
 	}

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -161,7 +160,7 @@ func (o options) pairs() (all []pair, err error) {
 		}
 		switch {
 		case o.since != "":
-			p.old = p.old.At(cmp.Or(before.Tool(tool).Version(), before.SDK(tool).Version()))
+			p.old = p.old.At(before.Tool(tool).Version())
 		case o.new == "" || o.new == "newest":
 			var newest string
 			// droid's can be older here and there

@@ -22,7 +22,7 @@ type sdk struct {
 
 // pinnedSDK returns the pinned SDK of that name, with its needs.
 func pinnedSDK(name string, cli realcli.Pin, with ...string) sdk {
-	pin := tested.BuiltIn().SDK(name)
+	pin := tested.BuiltIn().Tool(name)
 	return sdk{name, pin.Version(), append([]string{pin.Pin}, with...), pin.Python(), cli}
 }
 

@@ -55,7 +55,7 @@ func pins() (all, byJobs map[string]Pin) {
 		}
 	}
 	for _, s := range tested.BuiltIn().SDKs {
-		byJobs[s.Name] = Pin{s.Name, s.Package(), s.Version(), s.Package(), s.Python(), nil}
+		byJobs[s.Name] = pinOf(s.Name)
 	}
 	return all, byJobs
 }
