@@ -45,9 +45,10 @@ type Book struct {
 	Timeout time.Duration          // to load and take, and again if another call was faster
 	// for bringing or keeping a bundle, with the entries that belong to it
 	Upload time.Duration
+	client *wire.Client // that Open has made
 }
 
-var _ ledger.Book = (*Book)(nil)
+var _ ledger.Remote = (*Book)(nil)
 
 // maxFound is how many registers of unnamed chains that begin alike a call is compared with.
 const maxFound = ledger.MaxCandidates + 1
@@ -318,12 +319,6 @@ func (b *Book) Restore(ctx context.Context, t *ledger.Ticket,
 	}
 }
 
-// A remote is the book of a store behind the helper.
-type remote struct {
-	*Book
-	client *wire.Client
-}
-
 // Open is the ledger.OpenRemote of a store behind the helper, which it starts.
 func Open(o ledger.RemoteOptions) (ledger.Remote, error) {
 	if o.Key != "" {
@@ -337,32 +332,32 @@ func Open(o ledger.RemoteOptions) (ledger.Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &remote{&Book{
+	return &Book{
 		Local: o.Local, Store: client, Project: o.Project, Host: o.Host, Place: o.Place,
-		HasTree: o.HasTree, Timeout: o.Timeout, Upload: o.Upload,
-	}, client}, nil
+		HasTree: o.HasTree, Timeout: o.Timeout, Upload: o.Upload, client: client,
+	}, nil
 }
 
 // Connect implements ledger.Remote.
-func (r *remote) Connect(ctx context.Context) error {
-	digests, err := r.client.Hello(ctx)
+func (b *Book) Connect(ctx context.Context) error {
+	digests, err := b.client.Hello(ctx)
 	if err == nil {
-		r.Digests = prompt.Key(digests)
+		b.Digests = prompt.Key(digests)
 	}
 	return err
 }
 
 // Complete implements ledger.Remote.
-func (r *remote) Complete(ctx context.Context, left []byte) error {
+func (b *Book) Complete(ctx context.Context, left []byte) error {
 	u, err := DecodeUnfinished(left)
 	if err != nil {
 		return err
 	}
-	return r.complete(ctx, u)
+	return b.complete(ctx, u)
 }
 
 // Stop implements ledger.Remote.
-func (r *remote) Stop() { r.client.Stop() }
+func (b *Book) Stop() { b.client.Stop() }
 
 // Close implements ledger.Remote.
-func (r *remote) Close() { _ = r.client.Close() } // it fails only if the connection is closed
+func (b *Book) Close() { _ = b.client.Close() } // it fails only if the connection is closed

@@ -64,7 +64,6 @@ type unpacker struct {
 	chosen selection
 	limits Limits
 
-	last    string            // the path before this one
 	order   []string          // paths in the order of the bundle
 	names   map[string]string // by path: the temporary name
 	parents map[string]bool   // the directories of all files
@@ -121,7 +120,7 @@ func (u *unpacker) check(h *tar.Header) error {
 		return fmt.Errorf("%q is no path of a bundle", name)
 	case !u.chosen.isOwn(name) && !u.chosen.isCommon(name):
 		return fmt.Errorf("%q is no path of the session", name)
-	case name <= u.last:
+	case len(u.order) > 0 && name <= u.order[len(u.order)-1]:
 		return fmt.Errorf("%q is not in order", name)
 	case strings.Count(name, "/") >= maxDepth, len(u.order) >= u.limits.Files, h.Size < 0,
 		h.Size > u.limits.Size-u.size:
@@ -164,7 +163,7 @@ func (u *unpacker) unpack(ctx context.Context, archive io.Reader, h *tar.Header)
 	if err != nil {
 		return nil, err
 	}
-	u.last, u.size = h.Name, u.size+h.Size
+	u.size += h.Size
 	u.order, u.names[h.Name] = append(u.order, h.Name), name
 	content := sha256.New()
 	_, err = io.Copy(io.MultiWriter(out, content), unpackReader{ctx, archive})

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/shim"
 	"reprise/shim/disk"
@@ -46,8 +45,7 @@ func complete(a *app.App, left []byte) error {
 		return err
 	}
 	defer l.Close()
-	// the work names the project
-	s, remote, err := app.OpenStore(a, l, func(config.Store) string { return "" })
+	s, remote, err := app.OpenStore(a, l, "") // the work names the project
 	if remote == nil {
 		return cmp.Or(err, errors.New("no store is configured"))
 	}

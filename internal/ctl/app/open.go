@@ -143,9 +143,10 @@ func (a *App) MissingPrice(model string) string {
 const patience = 30 * time.Second
 
 // OpenStore opens the store that the configuration and the environment name, for a command that
-// waits for each answer. The store is nil without one. project is called with its settings.
-func OpenStore(a *App, l *ledger.Ledger, project func(config.Store) string) (s config.Store,
-	remote ledger.Remote, err error) {
+// waits for each answer. The store is nil without one. It looks for the project in a directory, ""
+// for none.
+func OpenStore(a *App, l *ledger.Ledger, directory string) (s config.Store, remote ledger.Remote,
+	err error) {
 	cfg, err := a.Config()
 	if err == nil {
 		s, err = config.ResolveStore(a.Getenv, cfg)
@@ -155,7 +156,9 @@ func OpenStore(a *App, l *ledger.Ledger, project func(config.Store) string) (s c
 	}
 	s.Timeout, s.UploadTimeout = max(s.Timeout, patience), max(s.UploadTimeout, patience)
 	options := shim.StoreOptions(a.Environ, s)
-	options.Local, options.Project = l, project(s)
+	if options.Local = l; directory != "" {
+		options.Project = shim.ProjectName(directory, s)
+	}
 	if remote, err = a.OpenRemote(options); err != nil {
 		return s, nil, StoreFailure("open the store", err, s)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
@@ -81,11 +80,7 @@ func inStore(a *app.App, l *ledger.Ledger, c ledger.ChainName, what string,
 	if shared, err := l.IsLent(c.ID); err != nil || !shared {
 		return kept, err
 	}
-	project := ""
-	s, remote, err := app.OpenStore(a, l, func(s config.Store) string {
-		project = shim.ProjectName(c.Cwd, s)
-		return project
-	})
+	s, remote, err := app.OpenStore(a, l, c.Cwd)
 	switch {
 	case err != nil && s.URL != "":
 		return kept, onlyHere(err)
@@ -94,7 +89,7 @@ func inStore(a *app.App, l *ledger.Ledger, c ledger.ChainName, what string,
 	case remote != nil:
 		defer remote.Close()
 	}
-	if remote == nil || c.Task != "" && project == "" {
+	if remote == nil || c.Task != "" && shim.ProjectName(c.Cwd, s) == "" {
 		if a.Getenv("REPRISE_STORE") == "off" {
 			return kept, nil
 		}
