@@ -95,11 +95,11 @@ func (b *Book) read(ctx context.Context,
 	}
 	isOwn := func(r store.Register) bool { return r.Name.ID == name.ID }
 	if err == nil && name.Kind == store.Task && !slices.ContainsFunc(stored, isOwn) {
-		var own store.Register
-		if own, err = b.Store.Read(ctx, name); err == nil {
+		own, failed := b.Store.Read(ctx, name)
+		if failed == nil {
 			stored = append(stored, own)
-		} else if errors.Is(err, store.ErrAbsent) {
-			err = nil
+		} else if !errors.Is(failed, store.ErrAbsent) {
+			err = failed
 		}
 	}
 	if err != nil {
@@ -140,9 +140,7 @@ func (b *Book) Load(c *ledger.Call, _ bool) (*ledger.Reading, error) {
 	f.More = f.More || more
 	switch {
 	case f.Fresh != "":
-	case b.lacks(c, f.Chains):
-		f.Fresh = reason.StoreUnavailable
-	case damaged && len(f.Chains) == 0:
+	case b.lacks(c, f.Chains), damaged && len(f.Chains) == 0:
 		f.Fresh = reason.StoreUnavailable
 	}
 	r.until, _ = ctx.Deadline()

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -150,10 +151,7 @@ const maxContinued = 32
 // trim removes the sessions that can no longer matter: sessions from before the chain began anew,
 // unless they are in use, and, but for the latest, continued sources and copies that ended badly.
 func (r *register) trim(now decide.Millis) {
-	first := r.Chain.Since
-	if first == 0 {
-		first = r.Chain.Newest
-	}
+	first := cmp.Or(r.Chain.Since, r.Chain.Newest)
 	continued := map[int64]bool{}
 	for i := range r.Sessions {
 		s := &r.Sessions[i]

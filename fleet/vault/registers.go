@@ -148,9 +148,6 @@ func (v *Vault) Swap(ctx context.Context, name store.Name,
 // Remove implements store.Shared. It leaves a note of the removal, which ends with the store's
 // lifecycle: after a deletion an engine might give a new register an old version.
 func (v *Vault) Remove(ctx context.Context, r store.Register) error {
-	if r.Version == "" {
-		return store.ErrMoved
-	}
 	entry := v.keys.entry(r.Name)
 	if r.Damaged && strings.HasPrefix(r.Entry, v.keys.entries(r.Name)) {
 		entry = r.Entry

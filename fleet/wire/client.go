@@ -156,12 +156,10 @@ func (c *Client) call(ctx context.Context, q request) (answer, error) {
 
 func (c *Client) wait(ctx context.Context,
 	answers <-chan answer, limit time.Duration) (answer, error) {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
 	case a := <-answers:
 		return a, nil
-	case <-timer.C:
+	case <-time.After(limit):
 		return answer{}, fmt.Errorf("no answer within %s", limit.Round(time.Millisecond))
 	case <-ctx.Done():
 		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) { // which is the limit
