@@ -218,13 +218,17 @@ func FixFor(err error) string {
 // by the path.
 func Typed(self string) string {
 	const name = "shimctl"
-	if found, err := exec.LookPath(name); err == nil {
-		there, err := os.Stat(found)
-		if own, failed := os.Stat(self); err == nil && failed == nil && os.SameFile(there, own) {
-			return name
-		}
+	if found, err := exec.LookPath(name); err == nil && SameFile(found, self) {
+		return name
 	}
 	return view.ShellQuote(self)
+}
+
+// SameFile reports whether two paths lead to the same file.
+func SameFile(a, b string) bool {
+	one, _ := os.Stat(a)
+	other, _ := os.Stat(b)
+	return os.SameFile(one, other) // false if there is none
 }
 
 // PassedHere says which variable of this shell has every call that is made from it passed through,

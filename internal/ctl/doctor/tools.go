@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
@@ -62,7 +63,7 @@ func (d *checkup) fixedPlaces() {
 	for _, below := range []string{".local/bin/claude", ".claude/local/claude"} {
 		path := filepath.Join(d.Getenv("HOME"), below)
 		if place := filepath.Join(d.shims, "claude"); setup.Runnable(path) &&
-			!setup.SameFile(path, place) {
+			!app.SameFile(path, place) {
 			d.Note("claude by path", d.Tilde(path)+": callers that look there first "+
 				"(claude-code-action, claude-code-mcp) are not managed",
 				"tell such a caller the path "+d.Tilde(place))

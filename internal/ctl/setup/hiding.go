@@ -40,12 +40,12 @@ func (c *Checks) Hiding(a *app.App, shims string, p binary.Place) {
 			}
 			path := pathIn(value, p.Name, a.Getenv("HOME"))
 			if path == "" && byPath.MatchString(value) ||
-				path != "" && SameFile(path, filepath.Join(shims, p.Name)) {
+				path != "" && app.SameFile(path, filepath.Join(shims, p.Name)) {
 				continue
 			}
 			fix := fmt.Sprintf("start %s there by its name (command %s in a function), not by a "+
 				"path", p.Name, p.Name)
-			if Runnable(path) && !SameFile(path, p.Real) {
+			if Runnable(path) && !app.SameFile(path, p.Real) {
 				fix = "shimctl config set tool." + p.Name + ".path " +
 					view.ShellQuote(a.Tilde(path)) + "; then " + fix
 			}
@@ -88,14 +88,4 @@ func pathIn(text, name, home string) string {
 		}
 	}
 	return ""
-}
-
-// SameFile reports whether two paths lead to the same file.
-func SameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
 }
