@@ -178,17 +178,12 @@ func (u *Unfinished) settleTree() {
 
 // Reset implements ledger.Remote. A damaged register has no session: the next call replaces it.
 func (b *Book) Reset(ctx context.Context,
-	c ledger.ChainName, now decide.Millis) (all ledger.StoreChanges, err error) {
+	c ledger.ChainName, now decide.Millis) (records int64, err error) {
 	registers, err := b.find(ctx, c)
 	for i := range registers {
-		var ended int64
 		over, err := edit(ctx, b.Store, &registers[i], now, func(r *register) error {
-			ended = 0
 			for i := range r.Sessions {
-				if s := &r.Sessions[i]; !s.Reset {
-					s.Reset = true
-					ended++
-				}
+				r.Sessions[i].Reset = true
 			}
 			return nil
 		})
@@ -196,44 +191,40 @@ func (b *Book) Reset(ctx context.Context,
 			err = b.Store.Drop(ctx, over...)
 		}
 		if err != nil && !errors.Is(err, errFenced) {
-			return all, err
+			return records, err
 		}
-		all.Chains, all.Sessions, all.Bundles = all.Chains+1, all.Sessions+ended,
-			all.Bundles+int64(len(over))
+		records++
 	}
-	return all, err
+	return records, err
 }
 
 // Forget implements ledger.Remote.
 func (b *Book) Forget(ctx context.Context, c ledger.ChainName,
-	now decide.Millis, dry bool) (all ledger.StoreChanges, err error) {
+	now decide.Millis, dry bool) (sessions int64, err error) {
 	registers, err := b.find(ctx, c)
 	for _, at := range registers {
 		var names []string
 		if r, err := decode(at); err == nil { // else it is damaged
 			if slices.ContainsFunc(r.Sessions, func(s session) bool { return s.held(now) }) {
-				return all, ledger.ErrInUse
+				return sessions, ledger.ErrInUse
 			}
-			names = r.bundles()
-			all.Sessions, all.Bundles = all.Sessions+int64(len(r.Sessions)),
-				all.Bundles+int64(len(names))
+			names, sessions = r.bundles(), sessions+int64(len(r.Sessions))
 		}
-		all.Chains++
 		if dry {
 			continue
 		}
 		err := b.Store.Remove(ctx, at)
 		if errors.Is(err, store.ErrMoved) {
-			return all, ledger.ErrInUse // a run has changed it meanwhile
+			return sessions, ledger.ErrInUse // a run has changed it meanwhile
 		}
 		if err == nil && len(names) > 0 {
 			err = b.Store.Drop(ctx, names...)
 		}
 		if err != nil {
-			return all, err
+			return sessions, err
 		}
 	}
-	return all, err
+	return sessions, err
 }
 
 // find returns the registers of the chain: a task's are found by the name, others by their content.

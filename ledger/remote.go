@@ -28,11 +28,12 @@ type Remote interface {
 	FinishWithin(ctx context.Context, t *Ticket, o *Outcome, later ...Turn) (left []byte, err error)
 	// Complete does the work that FinishWithin left.
 	Complete(ctx context.Context, left []byte) error
-	// Reset ends the sessions that a chain has in the store.
-	Reset(ctx context.Context, c ChainName, now decide.Millis) (StoreChanges, error)
-	// Forget removes a chain from the store, with the files of the sessions. It fails with ErrInUse
-	// if a run has a session of it. With dry it only counts.
-	Forget(ctx context.Context, c ChainName, now decide.Millis, dry bool) (StoreChanges, error)
+	// Reset ends the sessions that a chain has in the store, and counts its records there.
+	Reset(ctx context.Context, c ChainName, now decide.Millis) (records int64, err error)
+	// Forget removes a chain from the store, with the files of the sessions, and counts these. It
+	// fails with ErrInUse if a run has a session of it. With dry it only counts.
+	Forget(ctx context.Context, c ChainName, now decide.Millis,
+		dry bool) (sessions int64, err error)
 	// Close tells the helper to end once it has carried out all requests.
 	Close()
 	// Stop ends the helper now, and waits for its end.
@@ -75,6 +76,3 @@ type Identity struct {
 	// "" if the caller does
 	Scope string `json:"rule,omitempty" doc:"the rule that names task and role"`
 }
-
-// StoreChanges counts the chains, sessions and bundles that a change of a store concerned.
-type StoreChanges struct{ Chains, Sessions, Bundles int64 }

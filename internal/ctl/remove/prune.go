@@ -209,13 +209,13 @@ func (r *PruneReport) pruneChains(a *app.App, l *ledger.Ledger, name string) err
 
 func (r *PruneReport) pruneChain(a *app.App, l *ledger.Ledger, c ledger.ChainName,
 	sessions []ledger.SessionFile) error {
-	kept, err := inStore(a, l, c, "prune", func(remote ledger.Remote) (ledger.StoreChanges, error) {
+	stored, err := inStore(a, l, c, "prune", func(remote ledger.Remote) (int64, error) {
 		return remote.Forget(context.Background(), c, decide.MillisOf(a.Now), r.DryRun)
 	})
 	if err != nil {
 		return err
 	}
-	r.Stored += kept.Sessions
+	r.Stored += stored
 	var finder sessionfile.Finder
 	for _, s := range sessions {
 		v := prune.Verdict{SessionFile: s, Remove: true, Reasons: []prune.Reason{prune.Chosen}}

@@ -56,10 +56,9 @@ func runReset(a *app.App, l *ledger.Ledger, name string, agreed app.Consent) err
 }
 
 func resetChain(a *app.App, l *ledger.Ledger, chain ledger.ChainName) error {
-	kept, err := inStore(a, l, chain, "reset",
-		func(r ledger.Remote) (ledger.StoreChanges, error) {
-			return r.Reset(context.Background(), chain, decide.MillisOf(a.Now))
-		})
+	records, err := inStore(a, l, chain, "reset", func(r ledger.Remote) (int64, error) {
+		return r.Reset(context.Background(), chain, decide.MillisOf(a.Now))
+	})
 	if err != nil {
 		return err
 	}
@@ -67,44 +66,45 @@ func resetChain(a *app.App, l *ledger.Ledger, chain ledger.ChainName) error {
 		return fmt.Errorf("reset chain c%d: %w", chain.ID, err)
 	}
 	where := ""
-	if kept.Chains > 0 {
+	if records > 0 {
 		where = " on all machines"
 	}
 	a.Stdout.Notice(fmt.Sprintf("the next call of chain c%d begins anew%s", chain.ID, where))
 	return nil
 }
 
-// inStore does something to the chain in the store that machines share, if it is there.
+// inStore does something to the chain in the store that machines share, if it is there, and returns
+// the result of do.
 func inStore(a *app.App, l *ledger.Ledger, c ledger.ChainName, what string,
-	do func(ledger.Remote) (ledger.StoreChanges, error)) (kept ledger.StoreChanges, err error) {
+	do func(ledger.Remote) (int64, error)) (count int64, err error) {
 	if shared, err := l.IsLent(c.ID); err != nil || !shared {
-		return kept, err
+		return count, err
 	}
 	s, remote, err := app.OpenStore(a, l, c.Cwd)
 	switch {
 	case err != nil && s.URL != "":
-		return kept, onlyHere(err)
+		return count, onlyHere(err)
 	case err != nil:
-		return kept, err
+		return count, err
 	case remote != nil:
 		defer remote.Close()
 	}
 	if remote == nil || c.Task != "" && shim.ProjectName(c.Cwd, s) == "" {
 		if a.Getenv("REPRISE_STORE") == "off" {
-			return kept, nil
+			return count, nil
 		}
-		return kept, app.WithHint(fmt.Errorf("chain c%d is in a store that is not configured here",
+		return count, app.WithHint(fmt.Errorf("chain c%d is in a store that is not configured here",
 			c.ID), "set REPRISE_STORE, its key and REPRISE_PROJECT as the calls have them; "+
 			"REPRISE_STORE=off changes this machine only")
 	}
 	what += " in the store"
-	switch kept, err = do(remote); {
+	switch count, err = do(remote); {
 	case errors.Is(err, ledger.ErrInUse):
 		err = app.WithHint(fmt.Errorf("%s: %w", what, err), "reprise-store log says where it runs")
 	case err != nil:
 		err = onlyHere(app.StoreFailure(what, err, s))
 	}
-	return kept, err
+	return count, err
 }
 
 // onlyHere returns an error of the store, with a command that works without it.
