@@ -63,7 +63,7 @@ func anthropicStream(x *exchange) {
 			"content_block": start})
 		switch {
 		case input != nil:
-			delta(object{"type": "input_json_delta", "partial_json": string(encode(input))})
+			delta(object{"type": "input_json_delta", "partial_json": Encode(input)})
 		case x.reply.Command != "":
 			delta(object{"type": "text_delta", "text": beforeTool})
 		default:
@@ -155,7 +155,7 @@ func chatMessage(x *exchange) object {
 	return object{"role": "assistant", "content": beforeTool, "tool_calls": []any{object{
 		"id":    fmt.Sprintf("call%05d", x.serial), // Mistral's IDs have nine characters
 		"index": 0, "type": "function",
-		"function": object{"name": name, "arguments": string(encode(input))},
+		"function": object{"name": name, "arguments": Encode(input)},
 	}}}
 }
 
@@ -234,7 +234,7 @@ func responsesAnswer(x *exchange) {
 	if x.reply.Command != "" {
 		name, input := x.tool()
 		call := object{"type": "function_call", "id": x.id("fc"), "call_id": x.id("call"),
-			"status": "completed", "name": name, "arguments": string(encode(input))}
+			"status": "completed", "name": name, "arguments": Encode(input)}
 		responsesItem(x, "added", 1, call)
 		responsesItem(x, "done", 1, call)
 		items = append(items, call)

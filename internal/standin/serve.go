@@ -1,7 +1,6 @@
 package standin
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -166,7 +165,7 @@ func (x *exchange) id(prefix string) string { return fmt.Sprintf("%s_%06d", pref
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(encode(v)) // a client that is gone needs no answer
+	_, _ = io.WriteString(w, Encode(v)) // a client that is gone needs no answer
 }
 
 // event sends one server-sent event, without buffering. The name can be empty.
@@ -175,19 +174,19 @@ func (x *exchange) event(name string, data any) {
 	if name != "" {
 		fmt.Fprintf(x.w, "event: %s\n", name)
 	}
-	fmt.Fprintf(x.w, "data: %s\n\n", encode(data))
+	fmt.Fprintf(x.w, "data: %s\n\n", Encode(data))
 	x.w.(http.Flusher).Flush()
 }
 
-// encode leaves <, > and & unescaped, as the real APIs do.
-func encode(v any) []byte {
-	var b bytes.Buffer
+// Encode writes JSON and leaves <, > and & unescaped, as the real APIs do.
+func Encode(v any) string {
+	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		panic(err) // only our own maps come here
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return strings.TrimSpace(b.String())
 }
 
 // say passes the reply's text to emit. An answer that is not streamed takes as long.

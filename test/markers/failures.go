@@ -1,11 +1,9 @@
 package markers
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"reprise/internal/standin"
 )
@@ -90,7 +88,8 @@ func Fails(r standin.Request, status int) standin.Reply {
 
 func failsWith(r standin.Request, status int, message string) standin.Reply {
 	a := apis[r.API]
-	return sends(status, "application/json", encode(a.body(status, a.kinds[status], message)))
+	return sends(status, "application/json",
+		standin.Encode(a.body(status, a.kinds[status], message)))
 }
 
 // sends returns an answer that is sent as it is.
@@ -119,20 +118,11 @@ func tooBig(r standin.Request) standin.Reply {
 				"code": contextLength, "message": "Your input exceeds the context window of this " +
 					"model. Please adjust your input and try again."}}}
 		created := object{"type": "response.created", "response": object{"id": "resp_1"}}
-		return sends(200, "text/event-stream", "event: response.created\ndata: "+encode(created)+
-			"\n\nevent: response.failed\ndata: "+encode(body)+"\n\n")
+		return sends(200, "text/event-stream",
+			"event: response.created\ndata: "+standin.Encode(created)+
+				"\n\nevent: response.failed\ndata: "+standin.Encode(body)+"\n\n")
 	case standin.OpenAIChat:
 		body["error"].(object)["code"] = contextLength
 	}
-	return sends(400, "application/json", encode(body))
-}
-
-func encode(v object) string {
-	var text strings.Builder
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err) // only our own maps come here
-	}
-	return strings.TrimSpace(text.String())
+	return sends(400, "application/json", standin.Encode(body))
 }
