@@ -90,20 +90,8 @@ func (s selection) isOwn(name string) bool {
 	})
 }
 
-// Digest returns the SHA-256 of the paths and contents of all files at or below paths, in hex, ""
-// if there are none. Times, modes and common files do not count.
-func Digest(ctx context.Context, root *os.Root, paths []string, limits Limits) (string, error) {
-	chosen, err := selectPaths(paths)
-	if err != nil {
-		return "", err
-	}
-	files, err := list(root, selection{own: chosen.own}, limits)
-	if err != nil {
-		return "", err
-	}
-	return digestOf(ctx, root, files)
-}
-
+// digestOf returns the SHA-256 of the paths and contents of files, in hex, "" if there are none.
+// Times and modes do not count.
 func digestOf(ctx context.Context, root *os.Root, files []file) (string, error) {
 	if len(files) == 0 {
 		return "", nil
@@ -283,7 +271,10 @@ func Pack(ctx context.Context, w io.Writer, root *os.Root,
 	if err != nil {
 		return "", err
 	}
-	now, err := Digest(ctx, root, paths, limits)
+	if files, err = list(root, selection{own: chosen.own}, limits); err != nil {
+		return "", err
+	}
+	now, err := digestOf(ctx, root, files)
 	if err == nil && now != packed {
 		err = fmt.Errorf("%w: while they were packed", store.ErrChanged)
 	}

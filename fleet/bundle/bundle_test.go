@@ -22,6 +22,19 @@ import (
 
 var limits = Limits{Size: 1 << 20, Files: 100}
 
+// digestHere returns the digest of the files that belong to a session alone.
+func digestHere(t *testing.T, root *os.Root, paths []string) (string, error) {
+	chosen, err := selectPaths(paths)
+	if err != nil {
+		return "", err
+	}
+	files, err := list(root, selection{own: chosen.own}, limits)
+	if err != nil {
+		return "", err
+	}
+	return digestOf(t.Context(), root, files)
+}
+
 // tree is a directory with files, by path.
 func tree(t *testing.T, files map[string]string) *os.Root {
 	t.Helper()
@@ -93,7 +106,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	packed, digest := pack(t, from, paths...)
-	if here, err := Digest(t.Context(), from, paths, limits); err != nil || here != digest {
+	if here, err := digestHere(t, from, paths); err != nil || here != digest {
 		t.Errorf("digest %s, %v, packed as %s", here, err, digest)
 	}
 	to := tree(t, nil)
@@ -116,14 +129,14 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("file %v of %v, directory %v, %v, %v", file.Mode(), file.ModTime(), dir.Mode(),
 			err, err2)
 	}
-	if here, err := Digest(t.Context(), to, paths, limits); err != nil || here != digest {
+	if here, err := digestHere(t, to, paths); err != nil || here != digest {
 		t.Errorf("digest there %s, %v", here, err)
 	}
 }
 
 func TestDigest(t *testing.T) {
 	digest := func(files map[string]string, paths ...string) string {
-		d, err := Digest(t.Context(), tree(t, files), paths, limits)
+		d, err := digestHere(t, tree(t, files), paths)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +164,7 @@ func TestDigest(t *testing.T) {
 func TestUnpackReplacesOnlyWhatItMay(t *testing.T) {
 	packed, digest := pack(t, tree(t, map[string]string{"s/a": "new", "s/c": "more"}), "s")
 	old := map[string]string{"s/a": "old", "s/b": "no longer"}
-	before, err := Digest(t.Context(), tree(t, old), []string{"s"}, limits)
+	before, err := digestHere(t, tree(t, old), []string{"s"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,8 +195,7 @@ func TestUnpackReplacesOnlyWhatItMay(t *testing.T) {
 		if err := odd(filepath.Join(to.Name(), "s/a")); err != nil {
 			t.Fatal(err)
 		}
-		now, err := Digest(t.Context(), tree(t, map[string]string{"s/b": ""}), []string{"s"},
-			limits)
+		now, err := digestHere(t, tree(t, map[string]string{"s/b": ""}), []string{"s"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,7 +371,7 @@ func TestCommonFiles(t *testing.T) {
 				t.Errorf("%s: there is %s", what, name)
 			}
 		}
-		if here, err := Digest(t.Context(), to, mixed, limits); err != nil || here != digest {
+		if here, err := digestHere(t, to, mixed); err != nil || here != digest {
 			t.Errorf("%s: digest %s, %v", what, here, err)
 		}
 	}
@@ -368,13 +380,12 @@ func TestCommonFiles(t *testing.T) {
 		t.Errorf("without their pattern: %v", err)
 	}
 	for _, wrong := range []string{"../*", "p/[", "/p/*", "p//*", ""} {
-		if _, err := Digest(t.Context(), from,
-			append(paths[:len(paths):len(paths)], rewrite.CommonFiles+wrong), limits); err == nil {
+		if _, err := digestHere(t, from,
+			append(paths[:len(paths):len(paths)], rewrite.CommonFiles+wrong)); err == nil {
 			t.Errorf("%q is accepted", wrong)
 		}
 	}
-	if _, err := Digest(t.Context(), from,
-		[]string{rewrite.CommonFiles + "p/*"}, limits); err == nil {
+	if _, err := digestHere(t, from, []string{rewrite.CommonFiles + "p/*"}); err == nil {
 		t.Error("common files alone are a session")
 	}
 }
