@@ -13,6 +13,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -347,11 +348,11 @@ func (b *Book) Connect(ctx context.Context) error {
 
 // Complete implements ledger.Remote.
 func (b *Book) Complete(ctx context.Context, left []byte) error {
-	u, err := DecodeUnfinished(left)
-	if err != nil {
-		return err
+	var u Unfinished
+	if err := json.Unmarshal(left, &u); err != nil {
+		return fmt.Errorf("read what a call has left to do: %w", err)
 	}
-	return b.complete(ctx, u)
+	return b.complete(ctx, &u)
 }
 
 // Stop implements ledger.Remote.

@@ -448,7 +448,8 @@ func TestUnfinished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := u.Encode()
+	u.settleTree()
+	text := []byte(ledger.EncodeJSON(u))
 	if bytes.Contains(text, []byte("secret")) || bytes.Contains(text, []byte("coder")) {
 		t.Errorf("the text of a prompt or an answer is in %s", text)
 	}
@@ -457,15 +458,12 @@ func TestUnfinished(t *testing.T) {
 		t.Errorf("before it is done: %s (%s), %v", d.Mode, d.Reason, err)
 	}
 	for _, want := range []error{nil, errFenced} {
-		if u, err = DecodeUnfinished(text); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.complete(t.Context(), u); !errors.Is(err, want) {
+		if err := a.Complete(t.Context(), text); !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
 		}
 	}
 	wantResume(t, b, sharedCall(b, "task", prompt+"\n\nMore.", 3000), firstID)
-	if _, err := DecodeUnfinished([]byte("{")); err == nil {
+	if err := a.Complete(t.Context(), []byte("{")); err == nil {
 		t.Error("half a text was read")
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -49,7 +47,8 @@ func (b *Book) FinishWithin(ctx context.Context, t *ledger.Ticket,
 	}
 	failed := b.complete(ctx, u)
 	if errors.Is(failed, errUnfinished) {
-		return u.Encode(), err
+		u.settleTree()
+		return []byte(ledger.EncodeJSON(u)), err
 	}
 	return nil, errors.Join(err, failed)
 }
@@ -152,21 +151,6 @@ func (b *Book) release(r *register, number, source int64, u *Unfinished) {
 			from.Bundle = ""
 		}
 	}
-}
-
-// Encode returns the work as text for another process.
-func (u *Unfinished) Encode() []byte {
-	u.settleTree()
-	return []byte(ledger.EncodeJSON(u))
-}
-
-// DecodeUnfinished reads the text.
-func DecodeUnfinished(text []byte) (*Unfinished, error) {
-	var u Unfinished
-	if err := json.Unmarshal(text, &u); err != nil {
-		return nil, fmt.Errorf("read what a call has left to do: %w", err)
-	}
-	return &u, nil
 }
 
 // settleTree waits for the name of the directory's content, which is found out meanwhile.
