@@ -328,26 +328,26 @@ var (
 // Agent answers as a coding agent would. It reads the files that the prompt names if the
 // conversation lacks their content or they have changed since. A coder then changes the last of
 // them; a reviewer judges by the files that it has read. It knows only the input.
-func Agent(r standin.Request) (standin.Reply, bool) {
+func Agent(r standin.Request) standin.Reply {
 	prompt, all := standin.LastUser(r), standin.AllText(r)
 	since := all[strings.LastIndex(all, prompt)+len(prompt):]
 	files := fileName.FindAllString(prompt, -1)
 	if len(files) == 0 {
-		return standin.Reply{}, false
+		return standin.Reply{Text: "ok"}
 	}
 	for _, file := range files {
 		// as the loop notes it
 		changed := strings.Contains("\n"+prompt+"\n", "\nChanged: "+file+"\n")
 		if !strings.Contains(all, header(file)) ||
 			changed && !strings.Contains(since, header(file)) {
-			return standin.Reply{Command: "cat " + file}, true
+			return standin.Reply{Command: "cat " + file}
 		}
 	}
 	target := files[len(files)-1]
 	if coder.MatchString(all) {
-		return change(target, all, since), true
+		return change(target, all, since)
 	}
-	return judge(all), true
+	return judge(all)
 }
 
 // change adds a revision to the file, once for each prompt.

@@ -100,7 +100,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x := &exchange{api: d, ctx: r.Context(), w: w, path: request.Path, serial: serial,
-		body: body, reply: s.reply(request)}
+		body: body, reply: s.options.Reply(request)}
 	if x.reply.Instead != nil {
 		x.reply.Instead(w, r)
 		return
@@ -125,15 +125,6 @@ func model(path string, body object) string {
 		return name
 	}
 	return asString(body["model"])
-}
-
-func (s *Server) reply(r Request) Reply {
-	if s.options.Reply != nil {
-		if reply, ok := s.options.Reply(r); ok {
-			return reply
-		}
-	}
-	return Reply{Text: "ok"}
 }
 
 // aside answers requests that ask no model: token counts, lists of models, health checks.

@@ -23,8 +23,8 @@ type Options struct {
 	// has. An error is the provider's about the request. If it is nil, the cache has all that was
 	// sent before.
 	Measure func(Prompt) (Tokens, error)
-	// Reply returns the model's answer, if it is not nil and returns true; else that is "ok".
-	Reply func(Request) (Reply, bool)
+	// Reply returns the model's answer, "ok" if it is nil.
+	Reply func(Request) Reply
 }
 
 // A Server is a running stand-in.
@@ -46,6 +46,9 @@ func Start(options Options) (*Server, error) {
 	s := &Server{options: options, url: "http://" + listener.Addr().String()}
 	if options.Measure == nil {
 		s.options.Measure = (&cache{sent: map[[2]string][][]byte{}}).measure
+	}
+	if options.Reply == nil {
+		s.options.Reply = func(Request) Reply { return Reply{Text: "ok"} }
 	}
 	s.http = &http.Server{Handler: s}
 	go func() { _ = s.http.Serve(listener) }() // until it is closed

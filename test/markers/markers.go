@@ -41,15 +41,14 @@ type Options struct {
 
 // Start starts a stand-in with the cache of each provider.
 func Start(o Options) (*standin.Server, error) {
-	own := o.Reply
-	options := standin.Options{Measure: promptcache.New(o.Cache)}
-	options.Reply = func(r standin.Request) (standin.Reply, bool) {
-		if own != nil {
-			if reply, ok := own(r); ok {
-				return reply, true
+	options := standin.Options{Measure: promptcache.New(o.Cache), Reply: replyTo}
+	if o.Reply != nil {
+		options.Reply = func(r standin.Request) standin.Reply {
+			if reply, ok := o.Reply(r); ok {
+				return reply
 			}
+			return replyTo(r)
 		}
-		return replyTo(r), true
 	}
 	return standin.Start(options)
 }

@@ -185,7 +185,7 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 	}
 	defer os.RemoveAll(root)
 	w, err := harness.NewWith(root, tool, real, shims,
-		markers.Options{Reply: demo.Agent, Cache: promptcache.Options{Backends: o.backends}})
+		markers.Options{Reply: agent, Cache: promptcache.Options{Backends: o.backends}})
 	if err != nil {
 		return c, err
 	}
@@ -217,6 +217,8 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 	}
 	return c, err
 }
+
+func agent(r standin.Request) (standin.Reply, bool) { return demo.Agent(r), true }
 
 // headline returns the weighted tokens that the shims of a world say they have saved since then.
 func headline(w *harness.World, since time.Time) (float64, error) {
