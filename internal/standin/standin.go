@@ -23,7 +23,7 @@ type Options struct {
 	// has. An error is the provider's about the request. If it is nil, the cache has all that was
 	// sent before.
 	Measure func(Prompt) (Tokens, error)
-	// Reply returns the model's answer, "ok" if it is nil.
+	// Reply returns the model's answer. If it is nil, that is "ok".
 	Reply func(Request) Reply
 }
 
@@ -65,7 +65,7 @@ func (s *Server) Close() error { return s.http.Close() }
 type Request struct {
 	Method string
 	Path   string // without the query, which can contain gemini's key
-	API    string // one of the names below if it asks a model for an answer, else ""
+	API    string // Anthropic, for example, if it asks a model for an answer, else ""
 	Size   int    // of the body, in bytes
 	Body   any    // the parsed JSON, or a string if it is not JSON
 	Tokens Tokens // once it has been answered without an error
