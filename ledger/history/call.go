@@ -2,7 +2,6 @@ package history
 
 import (
 	"cmp"
-	"database/sql"
 	"fmt"
 	"slices"
 
@@ -38,16 +37,13 @@ func RunningCalls(l *ledger.Ledger, f Filter, now decide.Millis) (list []ledger.
 	return list, err
 }
 
-// FindCall returns one call, or sql.ErrNoRows if there is none.
-func FindCall(l *ledger.Ledger, id int64) (ledger.Record, error) {
+// FindCall returns one call, and whether it is there.
+func FindCall(l *ledger.Ledger, id int64) (i ledger.Record, found bool, err error) {
 	list, err := readCalls(l, "i.id = ?", id)
-	if err == nil && len(list) == 0 {
-		err = sql.ErrNoRows
+	if found = len(list) > 0; found {
+		i = list[0]
 	}
-	if err != nil {
-		return ledger.Record{}, err
-	}
-	return list[0], nil
+	return i, found, err
 }
 
 // recentCalls is the number of latest calls that RunningCalls searches.

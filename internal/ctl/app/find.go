@@ -1,8 +1,6 @@
 package app
 
 import (
-	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -129,8 +127,8 @@ func FindCall(l *ledger.Ledger, name string) (ledger.Record, error) {
 		return ledger.Record{}, Usage(fmt.Sprintf("%q is not the number of a call", name),
 			"shimctl log lists the calls")
 	}
-	i, err := history.FindCall(l, n)
-	if errors.Is(err, sql.ErrNoRows) {
+	i, found, err := history.FindCall(l, n)
+	if err == nil && !found {
 		var last int64
 		if _, last, err = l.LastNumbers(); err == nil {
 			err = WithHint(fmt.Errorf("find call %d: there is none", n),
