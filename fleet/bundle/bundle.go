@@ -16,6 +16,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -139,12 +140,9 @@ func list(root *os.Root, chosen selection, limits Limits) ([]file, error) {
 			return nil, err
 		}
 	}
-	files := make([]file, 0, len(found))
-	for _, f := range found {
-		files = append(files, f)
-	}
-	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
-	return files, nil
+	return slices.SortedFunc(maps.Values(found), func(a, b file) int {
+		return strings.Compare(a.path, b.path)
+	}), nil
 }
 
 // names returns the selection's own names, and the names of the common files.
