@@ -51,11 +51,13 @@ const (
 
 // An overview holds the figures and lists of status.
 type overview struct {
-	bill      view.Bill     // of the last days
-	saved     saving.Saving // of the last days
-	whole     history.WholePrompts
-	since     decide.Millis // the requested time of the figures, 0 for the last days
-	span      string        // names it
+	bill  view.Bill     // of the last days
+	saved saving.Saving // of the last days
+	whole history.WholePrompts
+	// of the figures, 0 for the last days: the requested time, or of a huge ledger the time of the
+	// latest calls
+	since     decide.Millis
+	span      string // names it
 	chains    []history.ChainRow
 	running   []ledger.Record
 	decisions []ledger.Record
@@ -96,9 +98,12 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter,
 	cfg, wrong := a.Configuration()
 	// of any time if no period is given
 	last := history.Query{Filter: f, Limit: statusDecisions, Lasting: a.Lasting()}
+	if f, err = app.Summed(l, f); err != nil {
+		return o, err
+	}
 	o.since, o.span = f.Since, app.SinceWords(f.Since)
-	if o.since == 0 {
-		f.Since, o.span = a.Recent(), fmt.Sprintf("last %d days", app.RecentDays)
+	if recent := a.Recent(); last.Since == 0 && f.Since <= recent {
+		f.Since, o.since, o.span = recent, 0, fmt.Sprintf("last %d days", app.RecentDays)
 	}
 	var errs [9]error
 	var cached []history.CacheRow

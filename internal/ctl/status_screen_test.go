@@ -161,3 +161,33 @@ func TestCostOfSome(t *testing.T) {
 		}
 	}
 }
+
+// Of a huge ledger status sums up the latest calls, and says since when.
+func TestStatusOfAHugeLedger(t *testing.T) {
+	path := sample.Ledger(t, 3, false)
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	const calls = 50_002
+	if _, err := db.Exec(`WITH RECURSIVE n (x) AS
+			(SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < ?)
+		INSERT INTO calls (tool, cwd, format, prompt_bytes, sent_bytes, started, mode, reason,
+			outcome)
+		SELECT 'claude', '/', 'text', 1, 1, ? - x, 'fresh', 'first_call', 'ok' FROM n`,
+		calls, sample.Now.UnixMilli()); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out},
+		Stderr: view.Screen{Writer: &errs}, Now: sample.Now, Environ: []string{"HOME=/home/me",
+			"XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
+	if code := a.Run(newRoot(a), []string{"status"}); code != app.ExitOK {
+		t.Fatalf("exit %d: %s", code, &errs)
+	}
+	if text := out.String(); !strings.Contains(text, "\nsince ") ||
+		strings.Contains(text, "last 30 days") {
+		t.Errorf("it says %.200s", text)
+	}
+}
