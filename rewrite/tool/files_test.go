@@ -2,6 +2,7 @@ package tool
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +26,31 @@ func TestSessionPathsInOddDirectories(t *testing.T) {
 			} else if ok, _ := path.Match(pattern, other); ok {
 				t.Errorf("%s: %s matches %s", name, pattern, other)
 			}
+		}
+	}
+}
+
+// A directory can be named ~ or ^: no tool takes a path that an option or a variable names for one
+// in its home, or above the working directory.
+func TestPathsInOptionsStandAsTheyAre(t *testing.T) {
+	env := func(name string) string {
+		return map[string]string{"HOME": "/home/me", "OPENCODE_CONFIG": "~/x.json"}[name]
+	}
+	for _, tt := range []struct {
+		tool string
+		args []string
+		want string
+	}{
+		{"claude", []string{"-p", "hi", "--settings", "~/x.json"}, "~/x.json"},
+		{"claude", []string{"-p", "hi", "--settings=^/x.json"}, "^/x.json"},
+		{"vibe", []string{"-p", "hi", "--workdir=~/x"}, "~/x/.vibe/config.toml"},
+		{"opencode", []string{"run", "hi"}, "~/x.json"},
+		{"opencode", []string{"run", "--dir", "^/x", "hi"}, "^/x/opencode.json"},
+	} {
+		tool, _ := rewrite.Lookup(tt.tool)
+		call := tool.Parse(rewrite.Input{Args: tt.args, Env: env})
+		if !slices.Contains(call.SettingsFiles, tt.want) {
+			t.Errorf("%s %q reads %q, not %s", tt.tool, tt.args, call.SettingsFiles, tt.want)
 		}
 	}
 }

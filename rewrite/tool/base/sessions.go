@@ -48,7 +48,7 @@ func AtLeast(version string, want ...int) bool {
 // Reads are the files that a tool reads by itself at the start. In a path {a,b} stands for either
 // word, and an option in braces for each of the values. A path that begins with ~/ is in the tool's
 // home. A path that begins with ^/ is looked for in the directories above the working directory
-// too.
+// too. Where a pattern begins with options, their values are paths as they stand.
 type Reads struct {
 	Home     string // as people know it
 	Settings []string
@@ -68,7 +68,11 @@ func (r Reads) Into(c *rewrite.CommandLine, home string, values func(option stri
 	expand := func(guard reason.Code, patterns []string) (all []rewrite.Watch) {
 		for _, pattern := range patterns {
 			for _, path := range expanded(pattern, values) {
-				all = append(all, watch(home, r.Home, guard, path))
+				w := rewrite.Watch{Path: path, Guard: guard}
+				if !strings.HasPrefix(pattern, "{--") {
+					w = watch(home, r.Home, guard, path)
+				}
+				all = append(all, w)
 			}
 		}
 		return all

@@ -193,8 +193,8 @@ func workingDir(pwd, dir string) string {
 // reads are the configuration of user, project and administrator, the logins, plugins, agents and
 // tools. places has the lists.
 var reads = base.Reads{
-	Settings: []string{"~/config.json", "{--data}/auth.json", "{--config}",
-		"{~,--dirs,--project}/{--configs}"},
+	Settings: []string{"~/config.json", "{--data}/auth.json", "{--config}", "~/{--configs}",
+		"{--dirs,--project}/{--configs}"},
 	Hooks: []string{"{~,--dirs,--own}/plugin{,s}/*.{js,ts}",
 		"{/etc,/Library/Application Support}/{--name}/{--configs}"},
 	Watched: base.Watched{
