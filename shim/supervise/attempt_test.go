@@ -26,6 +26,7 @@ type scriptedStream struct {
 	last    string // at the end
 	asideAt string // on stderr, at the end
 	signals *Inbox // which "signal N" adds to
+	ends    int    // how often the end has come
 }
 
 func (s *scriptedStream) Line(line []byte) []byte {
@@ -83,6 +84,7 @@ func (s *scriptedStream) TakeStderr() string {
 }
 
 func (s *scriptedStream) End() []byte {
+	s.ends++
 	if s.last == "panic" {
 		panic("a bug of ours")
 	}
@@ -504,11 +506,11 @@ func TestACallerThatTakesNothing(t *testing.T) {
 			if strings.HasPrefix(test.name, "a resume") {
 				plan.Resume, plan.Whole = "x", true
 			}
-			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: in}}, plan, script,
-				time.Minute, w)
+			stream := &scriptedStream{signals: in}
+			a, st := perform(t, scriptedTool{stream: stream}, plan, script, time.Minute, w)
 			if took, died := time.Since(began), a.died(); a.state != stateAbandoned ||
-				st != test.status || !died && took < (idleBeats-1)*beat {
-				t.Errorf("state %d, %+v after %v", a.state, st, took)
+				st != test.status || !died && took < (idleBeats-1)*beat || stream.ends != 1 {
+				t.Errorf("state %d, %+v after %v, %d ends", a.state, st, took, stream.ends)
 			}
 			r.Close() // the writer can end
 		})

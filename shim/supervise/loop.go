@@ -303,7 +303,9 @@ func (a *Attempt) unfollow() {
 func (a *Attempt) checkCaller() {
 	a.countBeat(a.died())
 	if a.idle >= idleBeats && a.ended != nil && (a.late != 0 || *a.ended != Status{}) {
-		a.endStream()
+		if a.state != stateDelivering { // finish has ended it
+			a.endStream()
+		}
 		a.state = stateAbandoned
 	}
 	a.beats = time.After(a.nextBeat())
