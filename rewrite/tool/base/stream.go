@@ -44,9 +44,10 @@ func NewStream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Totals) S
 func (s *Stream) Seen() *rewrite.StreamState { return &s.State }
 
 // LearnID pins the first valid ID if it is sure, or records that the tool left the requested
-// session or works in the session that it should have copied.
+// session or works in the session that it should have copied. In a fresh run an ID of another form
+// is not understood, which is no failure.
 func (s *Stream) LearnID(id, source string, sure bool) {
-	if id == "" {
+	if id == "" || s.Plan.Resume == "" && !s.Valid(id) {
 		return
 	}
 	if s.Plan.Resume != "" && (id == s.Plan.Resume) == s.Plan.Copy ||
