@@ -486,7 +486,7 @@ func TestACallerThatTakesNothing(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			r, w := pair(t, blockingPipe)
-			in := childrensInbox(t)
+			in, began := childrensInbox(t), time.Now()
 			if test.later != 0 {
 				done := make(chan struct{})
 				defer close(done)
@@ -497,7 +497,6 @@ func TestACallerThatTakesNothing(t *testing.T) {
 					}
 				}()
 			}
-			began := time.Now()
 			// Somewhat more than the caller's pipe holds: output after it is still read, however
 			// small the pieces are.
 			script := strings.ReplaceAll(test.script, "LONG",
