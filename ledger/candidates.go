@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -401,14 +400,6 @@ func (c *Call) job() []any {
 // name returns the arguments of ofName.
 func (c *Call) name() []any { return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role} }
 
-// candidateColumns returns SQL that selects a chain c, a session s that a call might continue, and
-// the lease l of the session if there is one.
-var candidateColumns = sync.OnceValue(func() string {
-	return chains.columns("c") + ", " + sessions.columns("s") + `, coalesce(l.session_id, 0), c.id,
-		coalesce(l.boot, ''), coalesce(l.namespace, ''), coalesce(l.pid, 0), coalesce(l.pid_start, 0),
-		coalesce(l.child, 0), coalesce(l.child_start, 0), coalesce(l.taken, 0)`
-})
-
 func (s *Session) sent() prompt.Sent {
 	sent := prompt.Sent{
 		Base: prompt.Footprint{Opening: int(s.BaseOpening), Bytes: s.BaseBytes,
@@ -467,8 +458,11 @@ func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (
 	own := encodeDigests(c.Prompt.Footprint().Blocks)
 	fields := slices.Concat(chains.fields(&chain), sessions.fields(&session), holder.fields())
 	tool, known := rewrite.Lookup(c.Tool)
-	err = Each(l, "SELECT "+candidateColumns()+" FROM chains c JOIN sessions s ON "+which+
-		" LEFT JOIN leases l ON l.session_id = s.id "+where, func(rows *sql.Rows) error {
+	err = Each(l, "SELECT "+chains.columns("c")+", "+sessions.columns("s")+`, coalesce(l.session_id, 0), c.id,
+		coalesce(l.boot, ''), coalesce(l.namespace, ''), coalesce(l.pid, 0), coalesce(l.pid_start, 0),
+		coalesce(l.child, 0), coalesce(l.child_start, 0), coalesce(l.taken, 0)
+		FROM chains c JOIN sessions s ON `+which+`
+		LEFT JOIN leases l ON l.session_id = s.id `+where, func(rows *sql.Rows) error {
 		if n.sessions++; n.sessions > MaxCandidates {
 			return nil // read on to the end: open rows would keep the connection
 		}
