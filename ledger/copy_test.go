@@ -60,7 +60,7 @@ func wantSource(t *testing.T, what string, d decide.Decision, id string) {
 // wantFree checks that no process holds a session.
 func wantFree(t *testing.T, l *Ledger, what string, session int64) {
 	t.Helper()
-	if held, err := l.Held(session); err != nil || held {
+	if held, err := Held(l, session); err != nil || held {
 		t.Errorf("%s: held %v, %v", what, held, err)
 	}
 }

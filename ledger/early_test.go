@@ -24,7 +24,7 @@ func TestFinishEarly(t *testing.T) {
 	want := map[string]any{"state": decide.Live, "turns": 2, "errors": 0, "last_used": 3000,
 		"stamp": "1", "left_files": "files"}
 	wantRow(t, "after its turns", row(t, l, "sessions", ticket.Session), want)
-	if held, err := sessionHeld(l.db, ticket.Session); held || err != nil {
+	if held, err := Held(l, ticket.Session); held || err != nil {
 		t.Errorf("held %v, %v", held, err)
 	}
 

@@ -48,10 +48,7 @@ func (l lease) held() bool {
 }
 
 // Held reports whether a live process holds the session.
-func (l *Ledger) Held(session int64) (bool, error) { return sessionHeld(l.db, session) }
-
-// sessionHeld reports whether a live process holds the session.
-func sessionHeld(q Queryer, session int64) (bool, error) {
+func Held(q Queryer, session int64) (bool, error) {
 	held, _, err := readLeases(q, "WHERE l.session_id = ?", session)
 	return len(held) > 0, err
 }

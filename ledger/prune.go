@@ -77,7 +77,7 @@ func (l *Ledger) HasSuperseded(before decide.Millis) (bool, error) {
 // false if a live process holds the session, or it has been used or continued since it was listed.
 func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 	err = l.write(func(tx *sql.Tx) error {
-		busy, err := sessionHeld(tx, f.ID)
+		busy, err := Held(tx, f.ID)
 		if err != nil || busy {
 			return err
 		}

@@ -26,7 +26,7 @@ func RunningCalls(l *ledger.Ledger, f Filter, now decide.Millis) (list []ledger.
 	for _, i := range rows {
 		held := i.Started > now-hour
 		if i.Session != 0 {
-			if held, err = l.Held(i.Session); err != nil {
+			if held, err = ledger.Held(l, i.Session); err != nil {
 				return nil, fmt.Errorf("list calls: %w", err)
 			}
 		}

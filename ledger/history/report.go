@@ -86,7 +86,7 @@ func sessionRows(l *ledger.Ledger, chain int64, lasting Lasting) ([]SessionRow, 
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
 	for i := range sessions {
-		if sessions[i].Held, err = l.Held(sessions[i].ID); err != nil {
+		if sessions[i].Held, err = ledger.Held(l, sessions[i].ID); err != nil {
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}
 		if sessions[i].State == decide.Running && !sessions[i].Held {
