@@ -451,7 +451,7 @@ func schema() string {
 const applicationID = 0x72707231
 
 // schemaVersion numbers the tables. A ledger of an older version is set aside.
-const schemaVersion = 20
+const schemaVersion = 21
 
 // Format numbers the values that sessions are compared by: the digests of prompts and answers, the
 // names of settings, roles that nothing names. A session of another format is never continued, and

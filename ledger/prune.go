@@ -235,13 +235,13 @@ const (
 // ClaimDaily reports whether the last claim to do something is a day old, and claims it. A claim
 // from the future does not count.
 func (l *Ledger) ClaimDaily(what string, now decide.Millis) (due bool, err error) {
-	claimed, err := l.exists("FROM daily WHERE what = ? AND claimed BETWEEN ? AND ?", what, now-day,
+	claimed, err := l.exists("FROM meta WHERE name = ? AND value BETWEEN ? AND ?", what, now-day,
 		now)
 	if err == nil && !claimed { // the query takes no lock: most calls end here
 		err = l.write(func(tx *sql.Tx) error {
-			n, err := changed(tx.Exec(`INSERT INTO daily VALUES (?1, ?2) ON CONFLICT (what) DO UPDATE
-				SET claimed = excluded.claimed
-				WHERE claimed NOT BETWEEN ?2 - ?3 AND ?2`, what, now, day))
+			n, err := changed(tx.Exec(`INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE
+				SET value = excluded.value
+				WHERE value NOT BETWEEN ?2 - ?3 AND ?2`, what, now, day))
 			due = n == 1
 			return err
 		})

@@ -1,6 +1,6 @@
 -- The tables of chains, sessions and calls are made from the fields of their structs: chain.go, record.go.
 
-CREATE TABLE meta (
+CREATE TABLE meta ( -- the key, the outcomes recorded last, when each daily task was last done
 	name  TEXT PRIMARY KEY,
 	value BLOB NOT NULL
 ) WITHOUT ROWID;
@@ -53,9 +53,4 @@ CREATE TABLE passed ( -- headless calls that were passed through, as numbers
 	last   INTEGER NOT NULL,
 	detail TEXT NOT NULL DEFAULT '', -- the place of a mistake in the configuration, or the failed step: of the latest call
 	PRIMARY KEY (tool, cwd, reason, day)
-) WITHOUT ROWID;
-
-CREATE TABLE daily ( -- when the shims last did each daily task
-	what    TEXT PRIMARY KEY,
-	claimed INTEGER NOT NULL
 ) WITHOUT ROWID;

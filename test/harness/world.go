@@ -175,7 +175,7 @@ func AgeLedger(path string, by time.Duration) error {
 		"UPDATE sessions SET created = created - ?1, last_used = last_used - ?1",
 		"UPDATE chains SET created = created - ?1, updated = updated - ?1",
 		"UPDATE calls SET started = started - ?1",
-		"UPDATE daily SET claimed = claimed - ?1",
+		"UPDATE meta SET value = value - ?1 WHERE name IN ('prune', 'prune_superseded')",
 	} {
 		if _, err := db.Exec(statement, by.Milliseconds()); err != nil {
 			return fmt.Errorf("age ledger: %w", err)
