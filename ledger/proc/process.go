@@ -74,18 +74,13 @@ func systemFile(path string) string {
 	return string(text[:max(n, 0)])
 }
 
-// stat returns the fields of /proc/PID/stat from the third on, the state; none if the system has no
-// such file. The command's name before them can contain spaces and parentheses.
-func stat(pid int) []string {
-	text := systemFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	return strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-}
-
 // startTime returns a process's start time in the system's ticks, 0 if not known. A zombie counts
 // as gone.
 func startTime(pid int) int64 {
-	fields := stat(pid)
-	if len(fields) == 0 {
+	text := systemFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	// from the state on: the command's name before it can contain spaces and parentheses
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if len(fields) == 0 { // the system has no such file
 		return 0
 	}
 	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
