@@ -421,26 +421,34 @@ type kinship struct {
 	transcript, answer, trace, shown bool
 }
 
-// A selection has the chains of each kinship.
-type selection map[kinship][]int64
+// A selection has the sessions of each kinship.
+type selection map[kinship][]decide.ChainFacts
 
-// adds reports whether the selection needs one more session. The newest of each kinship is enough.
-// Of the sessions that the prompt extends or revises it takes all of two chains, which shows that
-// there are several.
+// adds reports whether the selection needs one more session. The newest of each kinship is enough,
+// except of the sessions that the prompt extends or revises: two chains show that there are several,
+// and each session that was sent more than these can be meant.
 func (s selection) adds(c *decide.ChainFacts) bool {
 	relation, e := c.Continuity.Relation, &c.Continuity.Evidence
 	kin := kinship{relation, e.Transcript, e.Answer > 0, len(e.Trace) > 0, e.Shown != ""}
 	enough := 1
 	if relation == reason.Extends || relation == reason.Revises {
 		enough = 2
-		if slices.Contains(s[kin], c.Chain) {
+	}
+	covered := 0 // by chains that were sent everything that it was
+	for _, o := range s[kin] {
+		switch {
+		case enough == 2 && o.Chain == c.Chain:
 			return true
+		case enough == 1, len(o.Base) > len(c.Base) && decide.Contains(o.Base, c.Base):
+			covered = enough
+		case slices.Equal(o.Base, c.Base):
+			covered++
 		}
 	}
-	if len(s[kin]) == enough {
+	if len(s[kin]) >= enough && covered >= enough {
 		return false
 	}
-	s[kin] = append(s[kin], c.Chain)
+	s[kin] = append(s[kin], *c)
 	return true
 }
 

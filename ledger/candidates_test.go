@@ -282,3 +282,37 @@ func TestLongColumnsAreNotRead(t *testing.T) {
 		}
 	}
 }
+
+// Of several sessions that a prompt extends, the one that was sent most of it is gone on with, also
+// if it is older than two others. Two that were sent the same remain ambiguous.
+func TestTheSessionThatWasSentMost(t *testing.T) {
+	first := fmt.Sprintf(base, 1)
+	for _, most := range []int{1, 2} {
+		l, _ := newLedger(t)
+		texts := slices.Concat(slices.Repeat([]string{first + "\n\nThe x.\n\nThe y."}, most),
+			[]string{first + "\n\nThe x.", first})
+		var tickets []*Ticket
+		for i, text := range texts { // all at once: each begins a chain
+			c := testCall(l, text, decide.Millis(1000+i))
+			c.Limits.Unnamed = decide.UnnamedExtends
+			_, ticket := beginCall(t, l, c)
+			tickets = append(tickets, ticket)
+		}
+		for i, ticket := range tickets {
+			finish(t, l, ticket, goodOutcome(
+				fmt.Sprintf("%08d-2222-4333-8444-555555555555", i), "done", 2000))
+		}
+		c := testCall(l, texts[0]+"\n\nThe z.", 3000)
+		c.Limits.Unnamed = decide.UnnamedExtends
+		shown, _, err := Preview(l, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, _ := beginCall(t, l, c)
+		want := map[int]string{1: "00000000-2222-4333-8444-555555555555"}[most]
+		if d.NativeID != want || shown.NativeID != want || d.Reason != shown.Reason {
+			t.Errorf("%d sent most: %s %q, shown %s %q", most, d.Reason, d.NativeID, shown.Reason,
+				shown.NativeID)
+		}
+	}
+}

@@ -399,7 +399,7 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 func (c *ChainFacts) twin(o *ChainFacts) bool {
 	return c.Chain != o.Chain && c.State == Live &&
 		(c.Evidence.Caller != "" || c.Evidence.Terminal) &&
-		slices.Equal(c.Continuity.Root, o.Continuity.Root) && contains(c.Base, o.Base)
+		slices.Equal(c.Continuity.Root, o.Continuity.Root) && Contains(c.Base, o.Base)
 }
 
 // supersedes reports whether the session began later than o, and with the prompt's first line,
@@ -434,7 +434,7 @@ func mostSent(some []*ChainFacts, sessions []ChainFacts) *ChainFacts {
 // within reports whether another session was sent everything that this one was, and more, or is
 // derived from it.
 func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
-	if len(c.Base) < len(o.Base) && contains(o.Base, c.Base) {
+	if len(c.Base) < len(o.Base) && Contains(o.Base, c.Base) {
 		return true
 	}
 	for at := o; ; {
@@ -463,9 +463,9 @@ func markPreambles(sessions []ChainFacts) {
 			} else if o != c {
 				continue // the rounds of one job
 			}
-			if len(text) > len(root) && contains(text, root) &&
+			if len(text) > len(root) && Contains(text, root) &&
 				!slices.ContainsFunc(later, func(l []prompt.Digest) bool {
-					return contains(l, text) || contains(text, l)
+					return Contains(l, text) || Contains(text, l)
 				}) {
 				later = append(later, text)
 			}
@@ -474,8 +474,8 @@ func markPreambles(sessions []ChainFacts) {
 	}
 }
 
-// contains reports whether part occurs in whole, in order.
-func contains(whole, part []prompt.Digest) bool {
+// Contains reports whether part occurs in whole, in order.
+func Contains(whole, part []prompt.Digest) bool {
 	at := 0
 	for _, d := range whole {
 		if at < len(part) && d == part[at] {
