@@ -434,7 +434,7 @@ func (s selection) adds(c *decide.ChainFacts) bool {
 	if relation == reason.Extends || relation == reason.Revises {
 		enough = 2
 	}
-	covered := 0 // by chains that were sent everything that it was
+	covered := 0 // counts the chains that were sent everything that the session was
 	for _, o := range s[kin] {
 		switch {
 		case enough == 2 && o.Chain == c.Chain:

@@ -283,8 +283,8 @@ func TestLongColumnsAreNotRead(t *testing.T) {
 	}
 }
 
-// Of several sessions that a prompt extends, the one that was sent most of it is gone on with, also
-// if it is older than two others. Two that were sent the same remain ambiguous.
+// A prompt that extends several sessions continues the session with the longest part of it, also if
+// two others are newer. Two sessions with the same part remain ambiguous.
 func TestTheSessionThatWasSentMost(t *testing.T) {
 	first := fmt.Sprintf(base, 1)
 	for _, most := range []int{1, 2} {

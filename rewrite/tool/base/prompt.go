@@ -18,8 +18,8 @@ const LongestArg = 96 << 10
 
 // Add adds options to a plan's command line where wrapper scripts do not look: the first argument
 // stays first, and the last one last unless it belongs to the first. In a resume it then places the
-// prompt, which can be the value of an option.
-func Add(p *rewrite.Plan, c rewrite.CommandLine, prompt string, options ...string) {
+// prompt. promptOption is the option that can have the prompt as a value, "" if there is none.
+func Add(p *rewrite.Plan, c rewrite.CommandLine, promptOption string, options ...string) {
 	p.Args, c.PromptArgs = slices.Insert(p.Args, c.AddAt, options...), slices.Clone(c.PromptArgs)
 	for i := range c.PromptArgs {
 		if place := &c.PromptArgs[i]; place.At >= c.AddAt {
@@ -27,7 +27,7 @@ func Add(p *rewrite.Plan, c rewrite.CommandLine, prompt string, options ...strin
 		}
 	}
 	if p.Resume != "" {
-		placePrompt(p, c, prompt)
+		placePrompt(p, c, promptOption)
 	}
 }
 
