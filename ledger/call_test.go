@@ -653,13 +653,13 @@ func TestOutdated(t *testing.T) {
 	} {
 		facts := decide.ChainFacts{Session: ticket.Session, Stored: tt.stored, Held: tt.held}
 		facts.State, facts.LastUsed = tt.state, tt.used
-		if got := l.outdated(facts); got != tt.want {
+		if got := l.outdated(&facts); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
 	}
 	gone := decide.ChainFacts{Session: ticket.Session + 1}
 	gone.State = decide.Running
-	if l.outdated(gone) {
+	if l.outdated(&gone) {
 		t.Error("a session that is gone is looked at again")
 	}
 
@@ -668,7 +668,10 @@ func TestOutdated(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	for _, tt := range []struct{ moves, looks int }{{0, 1}, {1, 2}, {9, 3}} {
+	for _, tt := range []struct {
+		moves, looks int
+		want         reason.Code
+	}{{0, 1, reason.SessionMoved}, {1, 2, reason.Extends}, {9, 3, reason.Leased}} {
 		looks := 0
 		c := testCall(l, prompt+"\n\nMore.", 3000)
 		c.Stored = func(string, string, decide.Stamp) decide.StoredState {
@@ -681,7 +684,7 @@ func TestOutdated(t *testing.T) {
 			return decide.StoredChanged
 		}
 		d, _, err := Preview(l, c)
-		if err != nil || looks != tt.looks || (d.Mode == rewrite.Resume) != (tt.moves == 1) {
+		if err != nil || looks != tt.looks || d.Reason != tt.want {
 			t.Errorf("%d moves: %s (%s) after %d looks, %v", tt.moves, d.Mode, d.Reason, looks, err)
 		}
 	}

@@ -19,9 +19,10 @@ import (
 // compared with. If there are more, the call can never be shown to fit only one.
 const MaxCandidates = 256
 
-// readFacts reads the facts. It takes no lock, except briefly after another process was killed
-// during a write. A session's row, the holder and its file are read one after the other: a change
-// by another call in between must not look like a crash or an unknown change. With all, it reads
+// readFacts reads the facts. It takes no lock, except to record outcomes in the spool, and briefly
+// after another process was killed during a write. A session's row, the holder and its file are
+// read one after the other: a change by another call in between must not look like a crash or an
+// unknown change. A session that others change again and again is held. With all, readFacts reads
 // every chain in full, to show them.
 func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
 	const tries = 3
@@ -32,7 +33,13 @@ func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
 			}
 			return err, IsLocked(err)
 		})
-		if err != nil || !slices.ContainsFunc(f.Chains, l.outdated) {
+		moved := false
+		for i := range f.Chains {
+			if cf := &f.Chains[i]; err == nil && l.outdated(cf) {
+				cf.Held, moved = true, true
+			}
+		}
+		if !moved {
 			break
 		}
 	}
@@ -40,11 +47,12 @@ func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
 }
 
 // outdated reports whether a session seems to have died or changed only because the row has changed
-// since it was read.
-func (l *Ledger) outdated(c decide.ChainFacts) bool {
+// since it was read, or because the outcome was still in the spool.
+func (l *Ledger) outdated(c *decide.ChainFacts) bool {
 	if c.Stored != decide.StoredChanged && (c.State != decide.Running || c.Held) {
 		return false
 	}
+	_, _ = l.settleSome() // an outcome that cannot be recorded leaves the session unfit to resume
 	changed, err := l.exists("FROM sessions WHERE id = ? AND (state <> ? OR last_used <> ?)",
 		c.Session, c.State, c.LastUsed)
 	return err == nil && changed

@@ -155,6 +155,32 @@ func TestStrangersInTheSpool(t *testing.T) {
 	}
 }
 
+// lateBook is a ledger in which a run ends between the start of a call and the reading of the facts.
+type lateBook struct {
+	*Ledger
+	end func()
+}
+
+func (b lateBook) Load(c *Call, all bool) (*Reading, error) {
+	b.end()
+	return b.Ledger.Load(c, all)
+}
+
+// A run that ends while a call begins, and leaves the outcome in the spool, was not killed.
+func TestAnOutcomeThatComesMeanwhile(t *testing.T) {
+	l, path := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := begin(t, l, prompt, 1000)
+	book := lateBook{l, func() {
+		late(t, l, path, ticket, goodOutcome(someID, "done", 2000))
+		execute(t, l, "UPDATE leases SET pid_start = pid_start + 1") // its process has ended
+	}}
+	d, _, err := Begin(book, testCall(l, prompt+"\n\nMore.", 3000))
+	if err != nil || d.NativeID != someID {
+		t.Errorf("%s (%s) of %q, %v", d.Mode, d.Reason, d.NativeID, err)
+	}
+}
+
 // An outcome that can never be recorded is in nobody's way.
 func TestAnOutcomeThatFitsNowhere(t *testing.T) {
 	l, path := newLedger(t)
