@@ -291,12 +291,24 @@ func TestAStreamThatEndsEarly(t *testing.T) {
 	}
 }
 
+// untilOver waits, in a shell, until over says that the run is over, or the test has ended.
+const untilOver = `until [ -e "$OUT.over" ] || [ ! -e "$OUT" ]; do sleep 0.02; done`
+
+func over(t *testing.T, out *os.File) {
+	t.Helper()
+	if err := os.WriteFile(out.Name()+".over", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A process that the tool leaves behind writes on, after we have ended.
 func TestLateOutputArrives(t *testing.T) {
 	out := outputFile(t)
 	_, st := perform(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{},
-		"(sleep 0.3; echo late) & echo early", time.Minute, out)
-	if got := contents(t, out); got != "early\n" || st != (Status{}) {
+		"("+untilOver+"; echo late) & echo early", time.Minute, out)
+	got := contents(t, out)
+	over(t, out)
+	if got != "early\n" || st != (Status{}) {
 		t.Fatalf("at the end: %q, %+v", got, st)
 	}
 	for begun := time.Now(); contents(t,
@@ -314,9 +326,10 @@ func TestLateEventsAreNotShown(t *testing.T) {
 		out := outputFile(t)
 		plan := rewrite.Plan{ReexecsSelf: true}
 		perform(t, scriptedTool{stream: &scriptedStream{max: max}}, plan,
-			`(sleep 0.3; (echo late); echo >"$OUT.over") & echo early`, time.Minute, out)
+			"("+untilOver+`; (echo late); echo >"$OUT.written") & echo early`, time.Minute, out)
+		over(t, out)
 		for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-			if _, err := os.Stat(out.Name() + ".over"); err == nil {
+			if _, err := os.Stat(out.Name() + ".written"); err == nil {
 				break
 			}
 			if time.Since(begun) > 20*time.Second {
