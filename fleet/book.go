@@ -123,7 +123,7 @@ func (b *Book) read(ctx context.Context,
 }
 
 // Load implements ledger.Book.
-func (b *Book) Load(c *ledger.Call, _ bool) (*ledger.Reading, error) {
+func (b *Book) Load(c *ledger.Call) (*ledger.Reading, error) {
 	if b.HasTree != nil {
 		c.Checkout = func(tree, place string) bool { return place == b.Place || b.HasTree(tree) }
 	}

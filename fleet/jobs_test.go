@@ -127,7 +127,7 @@ func TestShareIsFixedFromTheFirstCall(t *testing.T) {
 	c := sharedCall(a, "", "Write the parser.", 1000)
 	_, ticket := wantResume(t, a, c, "")
 	later := sharedCall(b, "", "Write the parser.", 2000)
-	facts, err := b.Load(later, false)
+	facts, err := b.Load(later)
 	if err != nil || len(facts.Chains) != 1 {
 		t.Fatal(facts.Chains, err)
 	}

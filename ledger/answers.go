@@ -89,7 +89,7 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 		if c.strong() {
 			others = nil // a reviewer's answer can end the conversation of a named role
 		}
-		cf.Against = e.Against(others)
+		cf.Against = sync.OnceValue(func() []prompt.Finding { return e.Against(others) })
 	}
 }
 

@@ -169,8 +169,8 @@ func TestQuotedWords(t *testing.T) {
 		if quoted {
 			j.run("/project", fmt.Sprintf(base, 2), words, 3000, 4000)
 		}
-		if got := j.proof("/project", words, 9000); (len(got.Against) == 0) != quoted {
-			t.Errorf("quoted %v: against %v", quoted, got.Against)
+		if got := j.proof("/project", words, 9000); (len(got.Against()) == 0) != quoted {
+			t.Errorf("quoted %v: against %v", quoted, got.Against())
 		}
 	}
 }

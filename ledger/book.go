@@ -19,8 +19,8 @@ import (
 type Book interface {
 	// Key returns the key for digests of the chains' prompts.
 	Key() prompt.Key
-	// Load reads the facts for a decision. With all it reads every chain in full, to show them.
-	Load(c *Call, all bool) (*Reading, error)
+	// Load reads the facts for a decision.
+	Load(*Call) (*Reading, error)
 	// Take carries out a decision: the chain, the session with its lease, the call. It fails
 	// with ErrMoved if the book has changed since the reading so that the decision can be another.
 	Take(*Reading, decide.Decision, *Call) (*Ticket, error)
@@ -35,10 +35,9 @@ type Book interface {
 // A Reading is the facts about a call that a book has read at one time.
 type Reading struct {
 	decide.Facts
-	Others []decide.ChainFacts // other chains of the directory, only to show the changes
-	State  any                 // the chains as another book has read them, nil for the ledger's
-	Took   time.Duration       // the time that another book needed: another try waits about as long
-	Loan   *Loan               // the session that the call takes from another book, nil for none
+	State any           // the chains as another book has read them, nil for the ledger's
+	Took  time.Duration // the time that another book needed: another try waits about as long
+	Loan  *Loan         // the session that the call takes from another book, nil for none
 }
 
 // ErrHeld reports that another process uses the session that a call would resume.
@@ -94,7 +93,7 @@ func Begin(b Book, c *Call) (decide.Decision, *Ticket, error) {
 
 // decideOn reads the facts and decides. It returns ErrHeld with the decision if the call must wait.
 func decideOn(b Book, c *Call) (decide.Decision, *Reading, error) {
-	of, err := b.Load(c, false)
+	of, err := b.Load(c)
 	if err != nil {
 		return decide.Decision{}, nil, Wrap("read chains", err)
 	}
@@ -106,13 +105,18 @@ func decideOn(b Book, c *Call) (decide.Decision, *Reading, error) {
 }
 
 // Preview returns the decision that Begin would make now, and the chains that it would choose from.
-// It records nothing.
+// Other chains of the directory follow, only to show the changes. It records nothing.
 func Preview(b Book, c *Call) (decide.Decision, []decide.ChainFacts, error) {
-	of, err := b.Load(c, true)
+	of, err := b.Load(c)
+	var others []decide.ChainFacts
+	if err == nil && of.State == nil && !of.Named && !of.Never {
+		others, _, err = b.Here().chains(c, ends, ofJob+" AND c.first_line <> ?"+newest,
+			append(c.job(), c.FirstLine())...)
+	}
 	if err != nil {
 		return decide.Decision{}, nil, Wrap("read chains", err)
 	}
-	return c.Decide(of.Facts), append(of.Chains, of.Others...), nil
+	return c.Decide(of.Facts), append(of.Chains, others...), nil
 }
 
 // shortest is the minimum pause before a retry.
@@ -128,14 +132,9 @@ func BackOff(try time.Duration, n int) {
 func (l *Ledger) Here() *Ledger { return l }
 
 // Load implements Book.
-func (l *Ledger) Load(c *Call, all bool) (*Reading, error) {
-	facts, err := l.readFacts(c, all)
-	of := &Reading{Facts: facts}
-	if all && err == nil && !of.Named && !of.Never {
-		of.Others, _, err = l.chains(c, true, ends, ofJob+" AND c.first_line <> ?"+newest,
-			append(c.job(), c.FirstLine())...)
-	}
-	return of, err
+func (l *Ledger) Load(c *Call) (*Reading, error) {
+	facts, err := l.readFacts(c)
+	return &Reading{Facts: facts}, err
 }
 
 // Take implements Book.

@@ -819,37 +819,6 @@ func TestEvidenceIsRemembered(t *testing.T) {
 	}
 }
 
-// Of the chains that a prompt can extend, two are enough to know that there are several, and none
-// is taken for the other. Of those that were sent the same, the newest is enough.
-func TestManyChainsOfOneKind(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 4} {
-		l, _ := newLedger(t)
-		prompt := fmt.Sprintf(base, 1)
-		for i := range n { // all at once: each begins a chain of its own
-			_, ticket := begin(t, l, prompt, decide.Millis(1000+i))
-			defer finish(t, l, ticket, goodOutcome(someID, "done", 2000))
-		}
-		facts, err := l.readFacts(testCall(l, prompt+"\n\nMore.", 3000), false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		full := 0
-		for _, c := range facts.Chains {
-			if c.Created != 0 {
-				full++
-			}
-		}
-		if full != min(n, 2) {
-			t.Errorf("%d of %d chains are read in full", full, n)
-		}
-		facts, err = l.readFacts(testCall(l, prompt, 3000), false)
-		if err != nil || len(facts.Chains) != 1 {
-			t.Errorf("of %d chains that were sent the same %d are read, %v", n, len(facts.Chains),
-				err)
-		}
-	}
-}
-
 // A session that was refused at the end of its run is dead, for that reason.
 func TestARefusalIsRecorded(t *testing.T) {
 	l, _ := newLedger(t)

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"database/sql"
 	"fmt"
 	"slices"
@@ -22,13 +21,12 @@ const MaxCandidates = 256
 // readFacts reads the facts. It takes no lock, except to record outcomes in the spool, and briefly
 // after another process was killed during a write. A session's row, the holder and its file are
 // read one after the other: a change by another call in between must not look like a crash or an
-// unknown change. A session that others change again and again is held. With all, readFacts reads
-// every chain in full, to show them.
-func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
+// unknown change. A session that others change again and again is held.
+func (l *Ledger) readFacts(c *Call) (f decide.Facts, err error) {
 	const tries = 3
 	for range tries {
 		err = retry(func() (error, bool) {
-			if f, err = l.facts(c, all); err == nil {
+			if f, err = l.facts(c); err == nil {
 				err = l.measure(c, &f, func(cf *decide.ChainFacts) int64 { return cf.Chain })
 			}
 			return err, IsLocked(err)
@@ -58,7 +56,7 @@ func (l *Ledger) outdated(c *decide.ChainFacts) bool {
 	return err == nil && changed
 }
 
-func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
+func (l *Ledger) facts(c *Call) (f decide.Facts, err error) {
 	f = decide.Facts{Request: c.Request, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(),
 		Strong: c.strong(), SameTask: c.Strict && c.Task != "", PromptBytes: len(c.Prompt.Text)}
 	if c.Never {
@@ -67,7 +65,7 @@ func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
 	if f.Named {
 		err = l.namedFacts(c, &f)
 	} else {
-		err = l.unnamedFacts(c, all, &f)
+		err = l.unnamedFacts(c, &f)
 	}
 	if err != nil {
 		return f, err
@@ -100,7 +98,7 @@ func (l *Ledger) measure(c *Call, f *decide.Facts,
 	past := map[int64][]decide.Run{}
 	for i := range f.Chains {
 		cf := &f.Chains[i]
-		if !matters(*cf) {
+		if !f.Named && !f.Limits.ResumeSame && !f.GoesOn(cf) {
 			continue
 		}
 		chain := here(cf)
@@ -116,12 +114,12 @@ func (l *Ledger) measure(c *Call, f *decide.Facts,
 
 // unnamedFacts finds the chains that begin like the call's prompt. No other chain can have been
 // sent the same prompt, or a prompt that this one extends.
-func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
+func (l *Ledger) unnamedFacts(c *Call, f *decide.Facts) (err error) {
 	args := append(c.job(), c.FirstLine())
 	var n counted
 	alike, later, err := l.beginnings(c)
 	if err == nil && alike {
-		f.Chains, n, err = l.chains(c, all, ends, beginningAlike+newest, args...)
+		f.Chains, n, err = l.chains(c, ends, beginningAlike+newest, args...)
 	}
 	if err != nil {
 		return err
@@ -139,7 +137,7 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 	}
 	found := len(f.Chains)
 	if n.copies > 0 || f.More {
-		if err = l.addCopied(c, f, all, args); err != nil {
+		if err = l.addCopied(c, f, args); err != nil {
 			return err
 		}
 	}
@@ -155,9 +153,11 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 
 // addCopied adds the sessions that were gone on from in a copy, if the call can still go on from
 // them: an end is busy or lost, or the limits allow it to go back.
-func (l *Ledger) addCopied(c *Call, f *decide.Facts, all bool, args []any) error {
-	more, _, err := l.chains(c, all, inner, beginningAlike+newest, args...)
-	busy := slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.Held })
+func (l *Ledger) addCopied(c *Call, f *decide.Facts, args []any) error {
+	more, _, err := l.chains(c, inner, beginningAlike+newest, args...)
+	busy := slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool {
+		return cf.Held && related(&cf)
+	})
 	addInner(f, slices.DeleteFunc(more, func(cf decide.ChainFacts) bool {
 		return !busy && !f.Limits.GoesBack(&cf) && !l.onlyLost(f, cf.Session)
 	}))
@@ -189,7 +189,7 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 	if shown != "" {
 		where += " OR s.id IN (" + shown + ")"
 	}
-	others, _, err := l.chains(c, true, ends, where+")"+newest,
+	others, _, err := l.chains(c, ends, where+")"+newest,
 		slices.Concat(c.job(), []any{c.FirstLine()}, lines)...)
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 // compared again with the names of the task's other roles, which could have given the answer,
 // unless nothing names the call's own.
 func (l *Ledger) named(c *Call, which string) ([]decide.ChainFacts, counted, error) {
-	chains, n, err := l.chains(c, true, which, ofJob+newest, c.job()...)
+	chains, n, err := l.chains(c, which, ofJob+newest, c.job()...)
 	shows := func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }
 	if err != nil || c.Role == "" || c.DerivedRole() || !slices.ContainsFunc(chains, shows) {
 		return chains, n, err
@@ -270,7 +270,7 @@ func (l *Ledger) named(c *Call, which string) ([]decide.ChainFacts, counted, err
 	if err != nil || len(c.otherRoles) == 0 {
 		return chains, n, err
 	}
-	return l.chains(c, true, which, ofJob+newest, c.job()...)
+	return l.chains(c, which, ofJob+newest, c.job()...)
 }
 
 // addStart reads the ends of the role that the call's role begins from, if that has had no call
@@ -288,7 +288,7 @@ func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	other := *c
 	other.Role = c.StartFrom
 	var err error
-	f.Start, _, err = l.chains(c, true, ends+" AND s.reset = 0", ofRoleInAnyCase+newest,
+	f.Start, _, err = l.chains(c, ends+" AND s.reset = 0", ofRoleInAnyCase+newest,
 		other.job()...)
 	return err
 }
@@ -311,7 +311,7 @@ func (l *Ledger) unseen(c *Call, aged bool) (why reason.Code, err error) {
 	}
 	old := *c
 	old.Limits.MaxAge = c.Now
-	chains, _, err := l.chains(&old, false, ends, beginningAlike+newest,
+	chains, _, err := l.chains(&old, ends, beginningAlike+newest,
 		append(old.job(), c.FirstLine())...)
 	if slices.ContainsFunc(chains, func(cf decide.ChainFacts) bool {
 		return cf.Continuity.Relation == reason.Extends
@@ -422,56 +422,19 @@ func (s *Session) sent() prompt.Sent {
 	return sent
 }
 
-// A kinship is the relation of a prompt to a session, as far as the choice of a session depends on
-// it.
-type kinship struct {
-	relation                         reason.Code
-	transcript, answer, trace, shown bool
+// related reports whether the prompt repeats some of the session's prompt, or shows an answer.
+func related(c *decide.ChainFacts) bool {
+	return c.Continuity.Retains() || c.Continuity.Relation == reason.Revises ||
+		c.Continuity.Evidence.Answer > 0
 }
 
-// A selection has the sessions of each kinship.
-type selection map[kinship][]decide.ChainFacts
-
-// adds reports whether the selection needs one more session. The newest of each kinship is enough,
-// except of the sessions that the prompt extends or revises: two chains show that there are several,
-// and each session that was sent more than these can be meant.
-func (s selection) adds(c *decide.ChainFacts) bool {
-	relation, e := c.Continuity.Relation, &c.Continuity.Evidence
-	kin := kinship{relation, e.Transcript, e.Answer > 0, len(e.Trace) > 0, e.Shown != ""}
-	enough := 1
-	if relation == reason.Extends || relation == reason.Revises {
-		enough = 2
-	}
-	covered := 0 // counts the chains that were sent everything that the session was
-	for _, o := range s[kin] {
-		switch {
-		case enough == 2 && o.Chain == c.Chain:
-			return true
-		case enough == 1, len(o.Base) > len(c.Base) && decide.Contains(o.Base, c.Base):
-			covered = enough
-		case slices.Equal(o.Base, c.Base):
-			covered++
-		}
-	}
-	if len(s[kin]) >= enough && covered >= enough {
-		return false
-	}
-	s[kin] = append(s[kin], *c)
-	return true
-}
-
-// chains reads the facts about some sessions, and counts them. Unless all are wanted, it returns
-// the sessions that a selection adds, since a directory might have hundreds. The sessions that the
-// call cannot continue come last, and only their relation is known.
-func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (
+// chains reads the facts about some sessions, and counts them.
+func (l *Ledger) chains(c *Call, which, where string, args ...any) (
 	found []decide.ChainFacts, n counted, err error,
 ) {
 	var chain storedChain
 	var session storedSession
 	var holder lease
-	var others []decide.ChainFacts
-	few := selection{}
-	own := encodeDigests(c.Prompt.Footprint().Blocks)
 	fields := slices.Concat(chains.fields(&chain), sessions.fields(&session), holder.fields())
 	tool, known := rewrite.Lookup(c.Tool)
 	err = Each(l, "SELECT "+chains.columns("c")+", "+sessions.columns("s")+`, coalesce(l.session_id, 0), c.id,
@@ -488,34 +451,20 @@ func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (
 		if session.Parent != 0 {
 			n.copies++
 		}
-		if !all && len(few[kinship{relation: reason.Identical}]) > 0 &&
-			bytes.Equal(session.Base, own) {
-			return nil // one more that was sent the same: samplers leave hundreds
-		}
 		sent := session.sent()
 		sent.Named, sent.Others = c.strong(), c.otherRoles
 		cf := decide.ChainFacts{Chain: chain.ID, Newest: chain.Newest, Concurrent: chain.Concurrent,
 			Session: session.ID, SessionRecord: session.SessionRecord, Shared: session.Shared != "",
 			Base: decodeDigests(session.Base), Continuity: prompt.Compare(sent, c.Prompt)}
-		if !all && !few.adds(&cf) {
-			return nil
-		}
-		shown := cf.Continuity.Retains() || cf.Continuity.Relation == reason.Revises ||
-			cf.Continuity.Evidence.Answer > 0
-		if !all && !shown && !(c.WaitForRecord && cf.Continuity.ShowsMore()) {
-			others = append(others, decide.ChainFacts{Chain: cf.Chain, Session: cf.Session,
-				Continuity: cf.Continuity})
-			return nil
-		}
 		if !known || !tool.ValidID(cf.NativeID) {
 			cf.NativeID = "" // an invalid ID must never get onto a command line
 		}
 		cf.Held, cf.Share = holder.held(), bucket(l.key, cf.Chain)
-		if c.Stored != nil && cf.State == decide.Live && (c.named() || shown) {
+		if c.Stored != nil && cf.State == decide.Live && (c.named() || related(&cf)) {
 			cf.Stored = c.Stored(cf.File, cf.NativeID, cf.Stamp)
 		}
 		found = append(found, cf)
 		return nil
 	}, args...)
-	return append(found, others...), n, err
+	return found, n, err
 }

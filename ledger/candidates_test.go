@@ -45,6 +45,19 @@ func TestWhichSessionsAreRead(t *testing.T) {
 				"%d, 0)", inUse.Boot, inUse.PID, inUse.Start), decide.UnnamedExtends, 3, 3},
 		{"the end was never seen to end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.",
 			"UPDATE sessions SET state = 'running' WHERE id = 3", decide.UnnamedExtends, 3, 3},
+		{"a session of another job is in use", "\n\nRound 0.\n\nRound 1.\n\nRound 2.",
+			fmt.Sprintf(`INSERT INTO chains (id, tool, cwd, home, rule, task, role, created, updated,
+					first_line, session_id, since)
+				SELECT 9, tool, cwd, home, rule, task, role, created, updated, first_line, 9, 9
+				FROM chains WHERE task = '';
+			INSERT INTO sessions (id, chain_id, tool, state, created, last_used, settings, model,
+					runtime, auth, base, base_opening, base_bytes)
+				SELECT 9, 9, tool, 'running', created, last_used, settings, model, runtime, auth,
+					zeroblob(16), 1, 0
+				FROM sessions WHERE id = 1 AND EXISTS (SELECT 1 FROM chains WHERE id = 9);
+			INSERT INTO leases (session_id, boot, pid, pid_start, taken)
+				SELECT id, '%s', %d, %d, 0 FROM sessions WHERE id = 9`,
+				inUse.Boot, inUse.PID, inUse.Start), decide.UnnamedEvidence, 2, 1},
 		{"others ran at once", "\n\nRound 0.\n\nRound 1.\n\nRound 2.",
 			"UPDATE chains SET concurrent = 1", decide.UnnamedExtends, 1, 3},
 		{"another end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.",
@@ -63,7 +76,7 @@ func TestWhichSessionsAreRead(t *testing.T) {
 			if c.Task != "" {
 				want = tt.named
 			}
-			facts, err := l.readFacts(c, false)
+			facts, err := l.readFacts(c)
 			var read []int64
 			for _, one := range facts.Chains {
 				read = append(read, one.Session)
@@ -121,31 +134,21 @@ func TestFilesAreLookedAtSeldom(t *testing.T) {
 	}
 }
 
-// An unnamed call that does not say all of a session again is told so, although that session is not
-// read in full.
-func TestReasonsOfWhatIsNotReadInFull(t *testing.T) {
+// An unnamed call that does not say all of a session again is told so.
+func TestReasonsOfUnnamedCalls(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nThe second part."
 	_, ticket := begin(t, l, prompt, 1000)
 	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
-	for text, want := range map[string]struct {
-		reason.Code
-		full bool
-	}{
-		// other facts could suffice
-		fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nAnother part.": {reason.BaseChanged, true},
-		fmt.Sprintf(base, 1) + "\n\nThe first part.":                  {reason.BaseChanged, false},
-		prompt:               {reason.Identical, true},
-		prompt + "\n\nMore.": {reason.Extends, true},
+	for text, want := range map[string]reason.Code{
+		fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nAnother part.": reason.BaseChanged,
+		fmt.Sprintf(base, 1) + "\n\nThe first part.":                  reason.BaseChanged,
+		prompt:               reason.Identical,
+		prompt + "\n\nMore.": reason.Extends,
 	} {
 		if d, chains, err := Preview(l, testCall(l, text, 3000)); err != nil ||
-			d.Reason != want.Code || len(chains) != 1 {
-			t.Errorf("%q: %s of %d chains, want %s, %v", text, d.Reason, len(chains), want.Code,
-				err)
-		}
-		facts, err := l.readFacts(testCall(l, text, 3000), false)
-		if err != nil || len(facts.Chains) != 1 || (facts.Chains[0].Created != 0) != want.full {
-			t.Errorf("%q: %+v, %v", text, facts.Chains, err)
+			d.Reason != want || len(chains) != 1 {
+			t.Errorf("%q: %s of %d chains, want %s, %v", text, d.Reason, len(chains), want, err)
 		}
 	}
 }
@@ -191,18 +194,14 @@ func TestAsManyAsAreLookedAt(t *testing.T) {
 			execute(t, l, `INSERT INTO sessions (id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
 				SELECT ?1, ?1, tool, state, created, last_used, settings, model, runtime, auth, zeroblob(16), 1, 0 FROM sessions WHERE id = 1`, n+100)
 		}
-		for _, all := range []bool{false, true} {
-			facts, err := l.readFacts(testCall(l, prompt+"\n\nMore.", 3000), all)
-			oldest := slices.ContainsFunc(facts.Chains, func(c decide.ChainFacts) bool {
-				return c.Session == 1
-			})
-			if err != nil || facts.More != (more > 0) || oldest != (more == 0) {
-				t.Errorf("%d more, all %v: more %v, the oldest is there: %v, %v", more, all,
-					facts.More, oldest, err)
-			}
-			if all && len(facts.Chains) != MaxCandidates {
-				t.Errorf("%d more: %d chains", more, len(facts.Chains))
-			}
+		facts, err := l.readFacts(testCall(l, prompt+"\n\nMore.", 3000))
+		oldest := slices.ContainsFunc(facts.Chains, func(c decide.ChainFacts) bool {
+			return c.Session == 1
+		})
+		if err != nil || facts.More != (more > 0) || oldest != (more == 0) ||
+			len(facts.Chains) != MaxCandidates {
+			t.Errorf("%d more: more %v, %d chains, the oldest is there: %v, %v", more, facts.More,
+				len(facts.Chains), oldest, err)
 		}
 	}
 }
@@ -237,8 +236,8 @@ func TestNoArmWithoutAChain(t *testing.T) {
 }
 
 // A transcript with a changed beginning that shows the session's answer tells which session is
-// meant: that session is read in full.
-func TestAnEditedTranscriptIsReadInFull(t *testing.T) {
+// meant.
+func TestAnEditedTranscript(t *testing.T) {
 	l, _ := newLedger(t)
 	opening, answer := fmt.Sprintf(base, 1),
 		"I have written the parser, with a table for its states."
@@ -247,7 +246,7 @@ func TestAnEditedTranscriptIsReadInFull(t *testing.T) {
 	finish(t, l, ticket, goodOutcome(someID, answer, 2000))
 	prompt := opening + "\n\nUser: Write the scanner.\n\nUser: And its tests, " +
 		"please.\n\nAssistant: " + answer + "\n\nUser: It still fails."
-	facts, err := l.readFacts(testCall(l, prompt, 3000), false)
+	facts, err := l.readFacts(testCall(l, prompt, 3000))
 	if err != nil || len(facts.Chains) != 1 {
 		t.Fatalf("%d chains, %v", len(facts.Chains), err)
 	}
@@ -274,7 +273,7 @@ func TestLongColumnsAreNotRead(t *testing.T) {
 				step.length); err != nil {
 				t.Fatal(err)
 			}
-			chains, _, err := l.chains(testCall(l, fmt.Sprintf(base, 1), 3000), true, ends, "")
+			chains, _, err := l.chains(testCall(l, fmt.Sprintf(base, 1), 3000), ends, "")
 			if err != nil || len(chains) != step.found {
 				t.Errorf("%s of %d bytes: %d sessions, want %d, %v", column, step.length,
 					len(chains), step.found, err)

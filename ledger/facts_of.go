@@ -31,7 +31,7 @@ func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 	if err != nil {
 		return f, err
 	}
-	if f, err = memory.facts(c, false); err == nil {
+	if f, err = memory.facts(c); err == nil {
 		err = l.measure(c, &f, func(of *decide.ChainFacts) int64 {
 			return l.LentChain(c, of.NativeID)
 		})

@@ -50,7 +50,7 @@ var base = "You are the coder of job %d.\n\n" +
 
 func begin(t *testing.T, l *Ledger, prompt string, now decide.Millis) (decide.Decision, *Ticket) {
 	t.Helper()
-	foresee(t, l, prompt, now)
+	checkFirstBlocks(t, l)
 	d, ticket, err := Begin(l, testCall(l, prompt, now))
 	if err != nil {
 		t.Fatal(err)
@@ -58,24 +58,15 @@ func begin(t *testing.T, l *Ledger, prompt string, now decide.Millis) (decide.De
 	return d, ticket
 }
 
-// foresee returns the decision on a call. It checks that the decision is the same whether each
-// chain is read whole or, as for a call that runs, in part.
+// foresee returns the decision on a call.
 func foresee(t *testing.T, l *Ledger, text string, now decide.Millis) decide.Decision {
 	t.Helper()
 	checkFirstBlocks(t, l)
-	var both [2]decide.Decision
-	for i, all := range []bool{true, false} {
-		facts, err := l.readFacts(testCall(l, text, now), all)
-		if err != nil {
-			t.Fatal(err)
-		}
-		both[i] = decide.Decide(facts)
-		both[i].Continuity.Evidence = prompt.Evidence{} // it refers to the prompt
+	facts, err := l.readFacts(testCall(l, text, now))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(both[0], both[1]) {
-		t.Fatalf("%+v where all is read, else %+v", both[0], both[1])
-	}
-	return both[0]
+	return decide.Decide(facts)
 }
 
 func finish(t *testing.T, l *Ledger, ticket *Ticket, o *Outcome) {

@@ -161,9 +161,9 @@ type lateBook struct {
 	end func()
 }
 
-func (b lateBook) Load(c *Call, all bool) (*Reading, error) {
+func (b lateBook) Load(c *Call) (*Reading, error) {
 	b.end()
-	return b.Ledger.Load(c, all)
+	return b.Ledger.Load(c)
 }
 
 // A run that ends while a call begins, and leaves the outcome in the spool, was not killed.

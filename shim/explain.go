@@ -129,7 +129,10 @@ func (d *decided) explain(near *decide.ChainFacts) Explanation {
 	e.Evidence = decide.Evidence{}
 	if near != nil {
 		if r.Task == "" || r.Strict {
-			e.Evidence, e.Against = near.Evidence, near.Against
+			e.Evidence = near.Evidence
+			if near.Against != nil {
+				e.Against = near.Against()
+			}
 		}
 		e.Nearest = &Nearest{Chain: near.Chain, Session: near.NativeID,
 			Relation: near.Continuity.Relation}

@@ -269,7 +269,7 @@ func (f *Facts) ended(c *ChainFacts) reason.Code {
 		return reason.HistoryEdited
 	}
 	if f.Strong {
-		return prompt.ReasonAgainst(c.Against, endingNames...)
+		return c.against(endingNames...)
 	}
 	return f.objection(c)
 }
@@ -343,7 +343,9 @@ func (l Limits) LeastBase() int {
 
 // GoesOn reports whether the call continues the session's work as far as the prompt and the events
 // show.
-func (f *Facts) GoesOn(c *ChainFacts) bool { return f.verdict(c) == "" }
+func (f *Facts) GoesOn(c *ChainFacts) bool {
+	return (f.extends(c) || f.proven(c)) && f.verdict(c) == ""
+}
 
 // repeated returns the session with the prompt that this one repeats. Preferred in this order: a
 // continued session with an answer that the prompt shows; the continued session with the longest

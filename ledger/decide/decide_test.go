@@ -828,21 +828,40 @@ func TestDecideSendsTheWholePrompt(t *testing.T) {
 	}
 }
 
+// Objections take long to find: nobody looks for them where the call does not go on anyway.
+func TestObjectionsAreFoundOnDemand(t *testing.T) {
+	looked := 0
+	look := func() []prompt.Finding { looked++; return nil }
+	f := treeFacts(node{2, 0, reason.Extends, 2, nil}, node{1, 0, reason.Revises, 1, nil})
+	f.Limits.Unnamed = UnnamedEvidence
+	for i := range f.Chains {
+		f.Chains[i].Evidence, f.Chains[i].Against = Evidence{}, look
+	}
+	if d := Decide(f); d.Reason != reason.NoEvidence || looked != 1 {
+		t.Errorf("%s (%s), looked %d times", d.Mode, d.Reason, looked)
+	}
+}
+
 // first changes the facts about the first session.
 func first(change func(*ChainFacts)) func(*Facts) { return func(f *Facts) { change(&f.Chains[0]) } }
 
 // proven has the call so much proof.
 func proven(p Evidence) func(*Facts) { return func(f *Facts) { f.Chains[0].Evidence = p } }
 
+// found finds one objection.
+func found(kind string) func() []prompt.Finding {
+	return func() []prompt.Finding { return []prompt.Finding{{Kind: kind, Words: "words"}} }
+}
+
 // against has the prompt's words speak against the session.
 func against(kind string) func(*Facts) {
-	return func(f *Facts) { f.Chains[0].Against = []prompt.Finding{{Kind: kind, Words: "words"}} }
+	return func(f *Facts) { f.Chains[0].Against = found(kind) }
 }
 
 // finishes has the prompt's words end the conversation.
 func finishes(kind string) func(*Facts) {
 	return func(f *Facts) {
-		f.Strong, f.Chains[0].Against = true, []prompt.Finding{{Kind: kind, Words: "words"}}
+		f.Strong, f.Chains[0].Against = true, found(kind)
 	}
 }
 

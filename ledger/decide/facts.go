@@ -176,8 +176,9 @@ type ChainFacts struct {
 	AnswerShared bool     // another session gave the same answer
 	// later prompts have continued the first one differently: that is no job
 	Preamble bool
-	// the prompt's words against continuing the session, without others' answers
-	Against []prompt.Finding
+	// Against finds the prompt's words against continuing the session, without others' answers.
+	// It takes long; nil finds none.
+	Against func() []prompt.Finding
 	Base    []prompt.Digest // of the blocks of the newest prompt
 
 	Asked   []Lack // the facts that were asked for

@@ -9,19 +9,21 @@ import (
 // happened, the prompt must repeat the session's prompt, or at least show the whole answer.
 func (f *Facts) verdict(c *ChainFacts) reason.Code {
 	e, relation := &c.Continuity.Evidence, c.Continuity.Relation
-	if relation == reason.Extends && f.Limits.Unnamed == UnnamedExtends &&
-		c.Continuity.BeginsAlike {
+	if f.extends(c) {
 		if e.Shown != "" && e.Answer == 0 {
 			return reason.HistoryEdited
 		}
 		return ""
 	}
-	proven, why := f.proven(c), f.objection(c)
+	proven := f.proven(c)
 	switch {
 	case relation == reason.HistoryEdited:
 		return reason.HistoryEdited
 	case !proven && relation != reason.Extends:
 		return reason.BaseChanged
+	}
+	why := f.objection(c)
+	switch {
 	case why != "":
 		return why
 	case !proven:
@@ -30,6 +32,12 @@ func (f *Facts) verdict(c *ChainFacts) reason.Code {
 		return reason.Ambiguous
 	}
 	return ""
+}
+
+// extends reports whether the prompt extends the session's, and that suffices.
+func (f *Facts) extends(c *ChainFacts) bool {
+	return c.Continuity.Relation == reason.Extends && f.Limits.Unnamed == UnnamedExtends &&
+		c.Continuity.BeginsAlike
 }
 
 // proven reports whether the facts suffice for the relation of the prompt to the session.
@@ -70,9 +78,17 @@ var (
 // objection returns the reason of the words that speak against a resume, "" if there are none.
 func (f *Facts) objection(c *ChainFacts) reason.Code {
 	if c.Evidence.Work && c.Evidence.Caller != "" {
-		return prompt.ReasonAgainst(c.Against, besideWork...)
+		return c.against(besideWork...)
 	}
-	return prompt.ReasonAgainst(c.Against)
+	return c.against()
+}
+
+// against returns the reason of the first objection of some kinds, of any kind if none is given.
+func (c *ChainFacts) against(kinds ...string) reason.Code {
+	if c.Against == nil {
+		return ""
+	}
+	return prompt.ReasonAgainst(c.Against(), kinds...)
 }
 
 // shortPrompt is the greatest length in bytes of a prompt beside the answer that it shows, if it
