@@ -315,3 +315,21 @@ func TestTheSessionThatWasSentMost(t *testing.T) {
 		}
 	}
 }
+
+// A prompt that shows the answer of two sessions continues neither, also if it has little in common
+// with one of them.
+func TestAnAnswerOfTwoSessions(t *testing.T) {
+	l, _ := newLedger(t)
+	first := fmt.Sprintf(base, 1)
+	sent := first + "\n\nYour last report:\n\ndone"
+	for i, text := range []string{
+		first + "\n\nThe test of the scanner is green.\n\nThe x of the y.", sent,
+	} {
+		_, ticket := begin(t, l, text, decide.Millis(1000+i))
+		finish(t, l, ticket, goodOutcome(nth(i), "done", 2000))
+	}
+	d, _ := begin(t, l, sent+"\n\nThe test is red.", 3000)
+	if d.Reason != reason.Ambiguous {
+		t.Errorf("%s (%s)", d.Mode, d.Reason)
+	}
+}
