@@ -120,14 +120,16 @@ func (c *storedChain) find(tx *sql.Tx, session int64) (*Session, error) {
 }
 
 // stillHolds reports whether the facts behind a decision are unchanged: the session is as it was
-// and free, and if only a name led to it, no other call has begun under that name.
+// and free, also of its caller, and if only a name led to it, no other call has begun under that
+// name.
 func stillHolds(d *decide.Decision, r *Reading, s *Session, c *storedChain, held []lease) bool {
 	of := r.Session(d.Session)
 	// another call might have gone on with it
 	byItself := of.Continuity.Retains() || d.Reason == reason.StartedFrom
 	return s.State == decide.Live && s.LastUsed == of.LastUsed && !s.Reset &&
 		(byItself || c.Newest == of.Newest && c.Concurrent == of.Concurrent) &&
-		(d.Copy || !slices.ContainsFunc(held, func(l lease) bool { return l.session == s.ID }))
+		(d.Copy || !s.CallersOwn &&
+			!slices.ContainsFunc(held, func(l lease) bool { return l.session == s.ID }))
 }
 
 // chainFor returns the chain of a decision, or else of the call's name, a new one if there is none.
