@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"os"
 	"testing"
 
 	"reprise/ledger/decide"
@@ -37,8 +38,12 @@ func TestFinishEarly(t *testing.T) {
 	// An end that could not be recorded comes from the spool, and only once.
 	third := Turn{Started: 3500, Outcome: *goodOutcome(someID, "The third answer.", 4000)}
 	e := l.Ending(ticket, o, []Turn{third})
-	for range 2 {
-		if err := l.spool.put(e.Outcome.Now, EncodeJSON(e)); err != nil {
+	if err := l.spool.put(e.Outcome.Now, EncodeJSON(e)); err != nil {
+		t.Fatal(err)
+	}
+	name := l.spool.list()[0]
+	for range 2 { // the process that recorded it died before it removed the file
+		if err := os.WriteFile(name, []byte(EncodeJSON(e)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.RecordSpooled(); err != nil {

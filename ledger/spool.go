@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,8 @@ func (s spool) put(ended decide.Millis, outcome string) error {
 	if !s.exists() {
 		return fmt.Errorf("%s: %w", s.dir, syscall.ENOTDIR)
 	}
-	path := filepath.Join(s.dir, fmt.Sprintf("%016x-%d", uint64(ended), os.Getpid()))
+	// A process of another PID namespace can have this one's PID, and end in the same moment.
+	path := filepath.Join(s.dir, fmt.Sprintf("%016x-%016x", uint64(ended), rand.Uint64()))
 	tmp := path + spoolTemp
 	file, err := os.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {

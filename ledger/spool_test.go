@@ -106,6 +106,30 @@ func TestAnOutcomeIsRecordedOnce(t *testing.T) {
 	wantCount(t, l, 1, newestTurns)
 }
 
+// Runs of one moment, by processes of one PID in different PID namespaces, leave an outcome
+// each, also after an outcome of that moment was recorded.
+func TestOutcomesOfOneMoment(t *testing.T) {
+	l, path := newLedger(t)
+	var tickets []*Ticket
+	for n := range 3 {
+		_, ticket := begin(t, l, fmt.Sprintf(base, n), 1000)
+		tickets = append(tickets, ticket)
+	}
+	for n, ticket := range tickets {
+		late(t, l, path, ticket, goodOutcome(someID, "done", 2000))
+		if n == 1 { // the third run's outcome comes alone
+			if err := l.RecordSpooled(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := l.RecordSpooled(); err != nil {
+		t.Fatal(err)
+	}
+	wantCount(t, l, 3, "SELECT count(*) FROM calls WHERE outcome = 'ok'")
+	wantCount(t, l, 0, "SELECT count(*) FROM leases")
+}
+
 // A file in the spool that is no outcome of this ledger changes nothing, and does not stay.
 func TestStrangersInTheSpool(t *testing.T) {
 	l, path := newLedger(t)
