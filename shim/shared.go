@@ -133,8 +133,8 @@ func (b *book) awaitFinished(r *ledger.Call) {
 	pattern := filepath.Join(dir, unfinishedOf(b.remote.Job(r)))
 	pending := func(path string) bool {
 		info, err := os.Stat(path)
-		// an older one has failed
-		return err == nil && time.Since(info.ModTime()) < b.settings.UploadTimeout
+		// an older one has failed; one from far in the future is of a clock that was set back
+		return err == nil && time.Since(info.ModTime()).Abs() < b.settings.UploadTimeout
 	}
 	for {
 		paths, _ := filepath.Glob(pattern) // the pattern is a valid one

@@ -17,7 +17,7 @@ type jobsOnly struct{ ledger.Remote }
 func (jobsOnly) Job(c *ledger.Call) string { return c.Task }
 
 // A call waits for the work that the job's last call has left to another process: not for another
-// job's, and not for work that failed long ago.
+// job's, and not for work that failed long ago, also if the clock was set back since.
 func TestAwaitFinished(t *testing.T) {
 	state := t.TempDir()
 	settings := config.Store{UploadTimeout: time.Minute}
@@ -46,10 +46,11 @@ func TestAwaitFinished(t *testing.T) {
 		return f.Name()
 	}
 	leave("another")
-	failed := leave("one")
-	long := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(failed, long, long); err != nil {
-		t.Fatal(err)
+	for _, age := range []time.Duration{time.Hour, -time.Hour} {
+		long := time.Now().Add(-age)
+		if err := os.Chtimes(leave("one"), long, long); err != nil {
+			t.Fatal(err)
+		}
 	}
 	b.awaitFinished(call)
 
