@@ -436,6 +436,40 @@ func TestLongTaskStaysSmall(t *testing.T) {
 	}
 }
 
+// A slowStore makes the next swap, but its answer comes after the end of the context.
+type slowStore struct {
+	*fakeStore
+	end func()
+}
+
+func (s *slowStore) Swap(ctx context.Context, name store.Name,
+	old string, value []byte) (string, error) {
+	version, err := s.fakeStore.Swap(ctx, name, old, value)
+	s.end()
+	return version, errors.Join(err, ctx.Err())
+}
+
+// Work that is done although its answer came too late is left to another process all the same,
+// which finds it done: the session keeps its bundle.
+func TestUnfinishedWorkThatIsDone(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
+	ctx, cancel := context.WithCancel(t.Context())
+	a.Store = &slowStore{f, cancel}
+	o := goodOutcome(firstID, "Done.", 2000)
+	o.Paths, o.Tree = []string{"sessions/" + firstID}, tree
+	left, err := a.FinishWithin(ctx, ticket, o)
+	if left == nil || err != nil {
+		t.Fatalf("%q is left, %v", left, err)
+	}
+	if err := a.Complete(t.Context(), left); err != nil {
+		t.Error(err)
+	}
+	wantResume(t, b, sharedCall(b, "task", prompt+"\n\nMore.", 3000), firstID)
+}
+
 // Another process can do the work that a call leaves.
 func TestUnfinished(t *testing.T) {
 	f := newFakeStore()

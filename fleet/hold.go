@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,12 @@ func holdOf(t *ledger.Ticket) *hold {
 		return loan.Hold.(*hold)
 	}
 	return nil
+}
+
+// keeps reports whether a session of the register has the bundle.
+func (h *hold) keeps(bundle string) bool {
+	r, err := decode(h.register)
+	return err == nil && slices.Contains(r.bundles(), bundle)
 }
 
 // errFenced reports that others have replaced a call's hold, or a register.
