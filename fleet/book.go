@@ -243,8 +243,22 @@ func (b *Book) Take(of *ledger.Reading, d decide.Decision, c *ledger.Call) (*led
 	}
 	of.Loan = &ledger.Loan{Kind: r.name.Kind, Key: b.Digests, Share: b.share(r.name, c), Hold: h}
 	t, err := b.Local.Take(of, d, c)
+	if err != nil {
+		return nil, errors.Join(err, b.undo(h.register, r.before))
+	}
 	t.Totals, t.Left = own.Totals, own.LeftFiles
-	return t, err
+	return t, nil
+}
+
+// undo takes a register back to the value before, nil for none, if nobody has changed it since.
+func (b *Book) undo(at store.Register, before []byte) error {
+	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
+	defer cancel()
+	if before == nil {
+		return b.Store.Remove(ctx, at)
+	}
+	_, err := b.Store.Swap(ctx, at.Name, at.Version, before)
+	return err
 }
 
 // takeOn carries out the decision on a register that was read, and returns the hold.

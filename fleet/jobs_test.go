@@ -136,6 +136,24 @@ func TestShareIsFixedFromTheFirstCall(t *testing.T) {
 	}
 }
 
+// A call that this machine cannot record holds nothing in the store.
+func TestCallThatIsNotRecordedHere(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	for n, id := range []string{"", firstID} {
+		c, lost := f.machine(t, "c"), sharedCall(a, "task", fmt.Sprintf(base, n), 1000)
+		f.before = func() { c.Local.Close() }
+		if _, _, err := ledger.Begin(c, lost); err == nil {
+			t.Fatal("a ledger was written that is closed")
+		}
+		if id == "" && len(f.registers) > 0 {
+			t.Errorf("the store has %v", f.registers)
+		}
+		runShared(t, a, sharedCall(a, "task", fmt.Sprintf(base, n), 3000), id, firstID)
+	}
+	wantResume(t, b, sharedCall(b, "task", "Go on.", 9000), firstID)
+}
+
 // A deadlineStore notes until when each request can take.
 type deadlineStore struct {
 	*fakeStore

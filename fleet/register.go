@@ -28,6 +28,7 @@ type register struct {
 	Sessions []session    `json:"sessions"`
 	name     store.Name
 	stored   string // the version in the store
+	before   []byte // the value of that version
 }
 
 // A session is a session of a chain, with the facts that only machines that share it need.
@@ -54,7 +55,7 @@ func (s *session) ended() bool { return s.State != decide.Live && s.State != dec
 
 // decode reads a register's content. It fails with store.ErrBroken or store.ErrNewer.
 func decode(from store.Register) (*register, error) {
-	r := register{name: from.Name, stored: from.Version}
+	r := register{name: from.Name, stored: from.Version, before: from.Value}
 	if from.Damaged {
 		return nil, store.ErrBroken
 	}
