@@ -135,11 +135,13 @@ func (b *Book) FallBack(t *ledger.Ticket, why reason.Code) error {
 		}
 		var anew int64
 		r.change(func(c *ledger.Chain) { anew = c.FallBack(t, number, source, why) })
-		r.hold(anew, h.holder, b.Host, h.call.Now)
+		if err == nil { // else the call has no session that it could give back
+			r.hold(anew, h.holder, b.Host, h.call.Now)
+		}
 		return nil
 	})
+	h.lost.Store(err != nil || failed != nil)
 	if failed != nil {
-		h.lost.Store(true)
 		failed = fmt.Errorf("record refusal in the store: %w", failed)
 	}
 	return errors.Join(err, failed)

@@ -154,6 +154,25 @@ func TestCallThatIsNotRecordedHere(t *testing.T) {
 	wantResume(t, b, sharedCall(b, "task", "Go on.", 9000), firstID)
 }
 
+// A refusal that this machine cannot record leaves nothing in the store that is in use.
+func TestRefusalThatIsNotRecordedHere(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	runShared(t, a, sharedCall(a, "task", "Write the parser.", 1000), "", firstID)
+	_, ticket := wantResume(t, a, sharedCall(a, "task", "Go on.", 3000), firstID)
+	a.Local.Close()
+	if err := a.FallBack(ticket, reason.RefusedUnknown); err == nil {
+		t.Fatal("a ledger was written that is closed")
+	}
+	if err := a.finish(ticket, goodOutcome(secondID, "Done.", 4000)); err != nil {
+		t.Error(err)
+	}
+	d, _ := wantResume(t, b, sharedCall(b, "task", "Once more.", 5000), "")
+	if d.Reason != reason.PreviousKilled {
+		t.Errorf("%s", d.Reason)
+	}
+}
+
 // A deadlineStore notes until when each request can take.
 type deadlineStore struct {
 	*fakeStore
