@@ -326,6 +326,9 @@ func (l *Ledger) settleSome() (removed int, err error) {
 }
 
 func (l *Ledger) settle(tx *sql.Tx, paths []string) error {
+	if len(paths) == 0 { // another process was faster: of many calls at once most find nothing
+		return nil
+	}
 	var before string
 	if err := tx.QueryRow("SELECT coalesce((SELECT value FROM meta WHERE name = 'settled'), " +
 		"'')").Scan(&before); err != nil {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -128,6 +129,28 @@ func TestOutcomesOfOneMoment(t *testing.T) {
 	}
 	wantCount(t, l, 3, "SELECT count(*) FROM calls WHERE outcome = 'ok'")
 	wantCount(t, l, 0, "SELECT count(*) FROM leases")
+}
+
+// A process that finds nothing in the spool when its turn comes writes nothing.
+func TestSettleNothing(t *testing.T) {
+	l, path := newLedger(t)
+	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
+	late(t, l, path, ticket, goodOutcome(someID, "done", 2000))
+	name := filepath.Base(l.spool.list()[0])
+	for range 2 {
+		paths := l.spool.list()
+		err := l.transact(func(tx *sql.Tx) error { return l.settle(tx, paths) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantCount(t, l, 1, "SELECT count(*) FROM meta WHERE name = 'settled' AND value = "+
+			"CAST(? AS BLOB)", name)
+		for _, path := range paths {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // A file in the spool that is no outcome of this ledger changes nothing, and does not stay.
