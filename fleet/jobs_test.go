@@ -154,6 +154,25 @@ func TestCallThatIsNotRecordedHere(t *testing.T) {
 	wantResume(t, b, sharedCall(b, "task", "Go on.", 9000), firstID)
 }
 
+// A session that the caller goes on with here, by its ID, is not resumed here, except in a copy.
+func TestCallersOwnOfAStore(t *testing.T) {
+	for _, copies := range []bool{false, true} {
+		f := newFakeStore()
+		a := f.machine(t, "a")
+		runShared(t, a, sharedCall(a, "task", "Write the parser.", 1000), "", firstID)
+		own := testCall("mine", a.Digests, 3000)
+		if _, err := a.Local.Observe(own, reason.CallerSession, firstID, 4); err != nil {
+			t.Fatal(err)
+		}
+		c := sharedCall(a, "task", "Go on.", 4000)
+		c.Copies = copies
+		d, _, err := ledger.Begin(a, c)
+		if err != nil || d.Copy != copies || !copies && d.Reason != reason.CallersOwn {
+			t.Errorf("copies %t: %s (%s), %v", copies, d.Mode, d.Reason, err)
+		}
+	}
+}
+
 // A refusal that this machine cannot record leaves nothing in the store that is in use.
 func TestRefusalThatIsNotRecordedHere(t *testing.T) {
 	f := newFakeStore()

@@ -36,6 +36,13 @@ func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 			return l.LentChain(c, of.NativeID)
 		})
 	}
+	for i := range f.Chains {
+		one, own := &f.Chains[i], false
+		if err == nil {
+			own, err = l.exists("FROM sessions WHERE native_id = ? AND callers_own", one.NativeID)
+		}
+		one.CallersOwn = one.CallersOwn || own
+	}
 	return f, err
 }
 
