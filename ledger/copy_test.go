@@ -354,6 +354,27 @@ func TestNameIsDecidedOnAnew(t *testing.T) {
 	}
 }
 
+// A session that the caller goes on with is not resumed meanwhile, although the ledger was locked
+// when the caller's run began.
+func TestCallersOwnOfALockedLedger(t *testing.T) {
+	l, path := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, first := beginCall(t, l, testCall(l, prompt, 1000))
+	finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
+	release := lockLedger(t, path)
+	ticket, err := l.Observe(testCall(l, "mine", 3000), reason.CallerSession, sourceID, 4)
+	if release(); err != nil {
+		t.Fatal(err)
+	}
+	d, _ := beginCall(t, l, testCall(l, prompt+"\n\nMore.", 4000))
+	if d.Reason != reason.CallersOwn {
+		t.Errorf("%s (%s)", d.Mode, d.Reason)
+	}
+	finish(t, l, ticket, outcome(sourceID, "/source", 100, "", 5000))
+	wantCount(t, l, 1, "SELECT count(*) FROM calls WHERE mode = 'observe' AND outcome = 'ok'")
+	wantCount(t, l, 0, "SELECT count(*) FROM calls WHERE mode = 'observe' AND outcome IS NULL")
+}
+
 // A session that the caller has gone on with is the caller's, whether the call named it or its
 // output did.
 func TestCallersOwn(t *testing.T) {

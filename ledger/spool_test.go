@@ -330,6 +330,10 @@ func TestACallWhoseBeginningCameTooLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	own := l.spool.list() // it says that the session is the caller's
+	if len(own) != 1 || os.Remove(own[0]) != nil {
+		t.Fatal(own)
+	}
 	o := goodOutcome(someID, "", 2000)
 	o.Exit = 3
 	var texts [][]byte

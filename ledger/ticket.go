@@ -229,6 +229,9 @@ func (l *Ledger) Observe(c *Call, why reason.Code, named string, promptBytes int
 	switch {
 	case IsLocked(err):
 		t.ID = 0
+		if named != "" { // the session is the caller's at once, not only when the run ends
+			_ = l.spool.put(c.Now, EncodeJSON(Ending{Ledger: l.name(), Named: named}))
+		}
 	case err != nil:
 		return nil, Wrap("record call", err)
 	}
