@@ -75,7 +75,7 @@ func edit(ctx context.Context, registers store.Shared, at *store.Register, now d
 		if !errors.Is(err, store.ErrMoved) || n >= maxEdits {
 			return nil, err
 		}
-		ledger.BackOff(time.Since(began), n)
+		ledger.BackOff(ctx, time.Since(began), n)
 		read, err := registers.Read(ctx, at.Name)
 		if errors.Is(err, store.ErrAbsent) {
 			return nil, errFenced

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"database/sql"
 	"encoding/hex"
 	"errors"
@@ -71,7 +72,7 @@ func Begin(b Book, c *Call) (decide.Decision, *Ticket, error) {
 		case moved && c.Wait:
 			return d, nil, ErrHeld
 		case moved && n < maxDecisions && of.State != nil:
-			BackOff(of.Took, n-1)
+			BackOff(context.Background(), of.Took, n-1)
 			continue
 		case moved && n < maxDecisions && c.Copies:
 			continue
@@ -123,9 +124,13 @@ func Preview(b Book, c *Call) (decide.Decision, []decide.ChainFacts, error) {
 const shortest = 20 * time.Millisecond
 
 // BackOff waits before the next try in a book that others have changed: longer each time, and never
-// as long as they do. A try takes so long.
-func BackOff(try time.Duration, n int) {
-	time.Sleep(time.Duration(rand.Int64N(int64(max(try, shortest)) << min(n, maxDecisions))))
+// as long as they do. A try takes so long. It ends with the context.
+func BackOff(ctx context.Context, try time.Duration, n int) {
+	longest := int64(max(try, shortest)) << min(n, maxDecisions)
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Duration(rand.Int64N(longest))):
+	}
 }
 
 // Here implements Book.
