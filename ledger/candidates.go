@@ -32,9 +32,11 @@ func (l *Ledger) readFacts(c *Call) (f decide.Facts, err error) {
 			return err, IsLocked(err)
 		})
 		moved := false
-		for i := range f.Chains {
-			if cf := &f.Chains[i]; err == nil && l.outdated(cf) {
-				cf.Held, moved = true, true
+		for _, list := range [][]decide.ChainFacts{f.Chains, f.Start} {
+			for i := range list {
+				if cf := &list[i]; err == nil && l.outdated(cf) {
+					cf.Held, moved = true, true
+				}
 			}
 		}
 		if !moved {

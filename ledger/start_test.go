@@ -56,6 +56,21 @@ func TestStartFrom(t *testing.T) {
 	}
 }
 
+// The coder's run can end while the reviewer's call begins, and leave its outcome in the spool.
+func TestStartFromARunThatEndsMeanwhile(t *testing.T) {
+	l, path := newLedger(t)
+	_, coder := beginCall(t, l, roleCall(l, "coder", work, 1000))
+	book := lateBook{l, func() {
+		late(t, l, path, coder, outcome(sourceID, "/source", 100, "", 2000))
+		execute(t, l, "UPDATE leases SET pid_start = pid_start + 1") // its process has ended
+	}}
+	d, _, err := Begin(book, roleCall(l, "reviewer", reviewing, 3000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSource(t, "reviewer", d, sourceID)
+}
+
 // A run that failed in such a copy says nothing about the coder's session, and the role does not
 // begin from it again.
 func TestStartFromFails(t *testing.T) {
