@@ -140,7 +140,9 @@ func (b *Book) FallBack(t *ledger.Ticket, why reason.Code) error {
 		}
 		return nil
 	})
-	h.lost.Store(err != nil || failed != nil)
+	if err != nil || failed != nil {
+		h.lost.Store(true)
+	}
 	if failed != nil {
 		failed = fmt.Errorf("record refusal in the store: %w", failed)
 	}
