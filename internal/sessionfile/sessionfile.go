@@ -196,31 +196,37 @@ func inventory(root *os.Root, paths []string) ([]entry, error) {
 	return all, nil
 }
 
-// list returns the entry at p and, if it is a directory, all below it. It fails with prune.Foreign
-// at a symbolic link, on the way there too.
+// list returns the entry at p and, if it is a directory, all below it, whatever bytes the names
+// have. It fails with prune.Foreign at a symbolic link, on the way there too.
 func list(root *os.Root, p string) (all []entry, err error) {
-	at := ""
+	at, info := "", fs.FileInfo(nil)
 	for name := range strings.SplitSeq(p, "/") {
 		at = path.Join(at, name)
-		info, err := root.Lstat(at)
-		if err != nil {
+		if info, err = root.Lstat(at); err != nil {
 			return nil, err
 		}
 		if info.Mode().Type()&^fs.ModeDir != 0 {
 			return nil, prune.Foreign
 		}
 	}
-	err = fs.WalkDir(root.FS(), p, func(at string, found fs.DirEntry, err error) error {
+	all = []entry{{p, info}}
+	if !info.IsDir() {
+		return all, nil
+	}
+	dir, err := root.Open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	slices.Sort(names)
+	for _, name := range names {
+		found, err := list(root, p+"/"+name)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if found.Type()&^fs.ModeDir != 0 {
-			return prune.Foreign
-		}
-		info, err := found.Info()
-		all = append(all, entry{at, info})
-		return err
-	})
+		all = append(all, found...)
+	}
 	return all, err
 }
 

@@ -414,3 +414,19 @@ func TestUnreadableForkKeeps(t *testing.T) {
 		t.Errorf("%q", why)
 	}
 }
+
+// A tool names files in a session's directory as a user or a model does, also in no UTF-8.
+func TestRemovesAnyNames(t *testing.T) {
+	s := newScene(t, "copilot")
+	put(t, s.path("session-state/"+id+"/files/caf\xe9/a\xff.txt"), "x")
+	files, why := new(Finder).Find(s.s)
+	if why != "" {
+		t.Fatal(why)
+	}
+	if err := files.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if left := s.left(); len(left) != 0 {
+		t.Errorf("left: %q", left)
+	}
+}
