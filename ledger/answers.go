@@ -62,6 +62,7 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 // addEvidence adds to the facts about sessions the evidence that the call continues them, and the
 // objections: from the callers, the later answers of others, and the words of the prompt.
 func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
+	several := saidBySeveral(answers)
 	for i := range chains {
 		cf := &chains[i]
 		p := &cf.Evidence
@@ -82,7 +83,7 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 			gone = !p.Work
 		}
 		e.AddChanged(changedFiles(cf.LeftFiles))
-		quoted := addFlow(cf, answers)
+		quoted := addFlow(cf, answers, several)
 		p.Transcript, p.Answer, p.Trace = e.Transcript, e.Answer > 0, len(e.Trace) > 0 && !gone
 		p.Failure, p.Rejected = e.Failure() != "", e.Rejected()
 		others := func(text string) bool { return quoted[text] }
@@ -94,16 +95,19 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 }
 
 // addFlow looks for answers of other sessions since the session's latest run. It returns the lines
-// of the prompt that such an answer has. A line in answers of two chains is a form that all answers
-// have.
-func addFlow(c *decide.ChainFacts, answers []givenAnswer) (quoted map[string]bool) {
+// of the prompt that such an answer has. A line that several say, in answers of two chains, is a
+// form that all answers have.
+func addFlow(c *decide.ChainFacts, answers []givenAnswer,
+	several map[prompt.WordDigest]bool) (quoted map[string]bool) {
 	quoted, added := map[string]bool{}, map[prompt.WordDigest]string{}
+	if len(answers) == 0 {
+		return quoted
+	}
 	e := &c.Continuity.Evidence
 	for _, line := range e.New() {
 		added[line.Digest] = line.Text
 	}
 	own := slices.IndexFunc(answers, func(a givenAnswer) bool { return a.session == c.Session })
-	several := saidBySeveral(answers)
 	for k := range answers {
 		a := &answers[k]
 		if a.chain == c.Chain && a.chain != 0 {

@@ -250,10 +250,14 @@ func (p *Prompt) contains(a Answer, c *Continuity) bool {
 
 // inner returns the part of a line that can be a quotation: the text behind a name, the signs of a
 // list, or a colon, also without quotation marks.
-func (l *promptLine) inner() (texts []string) {
+func (l *promptLine) inner() []string {
+	if l.quotable != nil {
+		return l.quotable
+	}
+	l.quotable = []string{}
 	add := func(text string) {
-		if text != "" && text != l.line && !slices.Contains(texts, text) {
-			texts = append(texts, text)
+		if text != "" && text != l.line && !slices.Contains(l.quotable, text) {
+			l.quotable = append(l.quotable, text)
 		}
 	}
 	item := listItem(l.line)
@@ -262,5 +266,5 @@ func (l *promptLine) inner() (texts []string) {
 		add(text)
 		add(strings.Trim(text, "\"“”„«» \u00a0"))
 	}
-	return texts
+	return l.quotable
 }

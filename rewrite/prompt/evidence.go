@@ -111,9 +111,7 @@ func (e *Evidence) add(i int, sent *Sent) {
 	if p.isLog(l.block) {
 		e.Log = true
 		if len(sent.Things) > 0 {
-			e.findTrace(l, func(name string) bool {
-				return slices.Contains(sent.Things, newWordDigest(p.digest(name)))
-			})
+			e.findTrace(l, func(m mention) bool { return slices.Contains(sent.Things, m.digest) })
 		}
 	}
 }
@@ -189,23 +187,40 @@ func (e *Evidence) AddChanged(files []string) {
 	}
 	for _, l := range e.new {
 		if e.prompt.isLog(l.block) {
-			e.findTrace(l, func(name string) bool {
-				return changed[name] || changed[testedFile(name)]
+			e.findTrace(l, func(m mention) bool {
+				return changed[m.name] || changed[m.tests]
 			})
 		}
 	}
 }
 
 // findTrace adds the names in a new line that the session touched or said first.
-func (e *Evidence) findTrace(l *promptLine, touched func(name string) bool) {
+func (e *Evidence) findTrace(l *promptLine, touched func(mention) bool) {
 	if len(e.Trace) == maxTraceNames {
 		return
 	}
-	for name := range names(l.line) {
-		if len(e.Trace) < maxTraceNames && touched(name) && !slices.Contains(e.Trace, name) {
-			e.Trace = append(e.Trace, name)
+	for _, m := range e.prompt.mentioned(l) {
+		if len(e.Trace) < maxTraceNames && touched(m) && !slices.Contains(e.Trace, m.name) {
+			e.Trace = append(e.Trace, m.name)
 		}
 	}
+}
+
+// A mention is a name in a line of the prompt.
+type mention struct {
+	name, tests string // tests is by testedFile
+	digest      WordDigest
+}
+
+func (p *Prompt) mentioned(l *promptLine) []mention {
+	if l.mentions == nil {
+		l.mentions = []mention{}
+		for name := range names(l.line) {
+			l.mentions = append(l.mentions, mention{name, testedFile(name),
+				newWordDigest(p.digest(name))})
+		}
+	}
+	return l.mentions
 }
 
 // A NewLine is a line that a prompt adds to the session's prompts.
@@ -224,13 +239,17 @@ func (e *Evidence) New() (lines []NewLine) {
 }
 
 // distinctive returns the line, and the quoted part, as far as no prompt has it by chance.
-func (p *Prompt) distinctive(l *promptLine) (lines []NewLine) {
-	for _, text := range append(l.inner(), l.line) {
-		if plain := plainLine(text); distinctiveLine(plain) {
-			lines = append(lines, NewLine{text, newWordDigest(p.digest(plain))})
+func (p *Prompt) distinctive(l *promptLine) []NewLine {
+	if l.distinctive == nil {
+		l.distinctive = []NewLine{}
+		for _, text := range append(slices.Clip(l.inner()), l.line) {
+			if plain := plainLine(text); distinctiveLine(plain) {
+				l.distinctive = append(l.distinctive,
+					NewLine{text, newWordDigest(p.digest(plain))})
+			}
 		}
 	}
-	return lines
+	return l.distinctive
 }
 
 // LineDigests returns the marks of all lines of the prompt that no prompt has by chance.
@@ -250,25 +269,25 @@ func (p *Prompt) LineDigests() []WordDigest {
 // Failure returns the new words that say that the session's last run failed, "" if there are none.
 // A count of attempts above one beside a log says so too.
 func (e *Evidence) Failure() string {
-	plain := e.unquoted()
-	if words := findWords("past", plain); words != "" || !e.Log {
-		return words
+	words := e.unquoted()
+	if past := words.find("past"); past != "" || !e.Log {
+		return past
 	}
-	return laterAttempt().FindString(plain)
+	return words.find(kindAttempt)
 }
 
 // Rejected reports whether the prompt adds a heading over a rejection: "## Rejection 2".
-func (e *Evidence) Rejected() bool { return findWords("rejected", e.unquoted()) != "" }
+func (e *Evidence) Rejected() bool { return e.unquoted().find("rejected") != "" }
 
-// unquoted returns the new text as plain words, without quotations.
-func (e *Evidence) unquoted() string {
-	return plainWords(quotation().ReplaceAllString(e.text(nil), ""))
+// unquoted returns the words of the new text without quotations.
+func (e *Evidence) unquoted() *foundWords {
+	return e.prompt.words(e.text(func(l *promptLine) string {
+		if !l.unquoted {
+			l.bare, l.unquoted = quotation().ReplaceAllString(l.line, ""), true
+		}
+		return l.bare + "\n"
+	}))
 }
-
-// laterAttempt matches the count of an attempt that is not the first one.
-var laterAttempt = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:attempt|retry|try) (?:[2-9]|[1-9]\d)\b`)
-})
 
 // Against returns the objections to a resume. quoted reports whether a line is another's answer:
 // it is not the caller who speaks there.
@@ -279,14 +298,19 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 	if e.item != "" {
 		found = append(found, Finding{kindItem, e.item})
 	}
-	words := searchWords(plainWords(e.text(quoted) + strings.Join(e.names, "\n")))
+	words := e.prompt.words(e.text(func(l *promptLine) string {
+		if quoted != nil && (quoted(l.line) || slices.ContainsFunc(l.inner(), quoted)) {
+			return ""
+		}
+		return l.line + "\n"
+	}) + strings.Join(e.names, "\n"))
 	for _, kind := range kindsAgainst {
 		if words := words.find(kind); words != "" &&
 			!(e.goesOn && (kind == "judge" || kind == "rival")) {
 			found = append(found, Finding{kind, words})
 		}
 	}
-	if words := findWords("base", plainWords(e.before())); words != "" {
+	if words := e.prompt.words(e.before()).find("base"); words != "" {
 		found = append(found, Finding{"base", words})
 	}
 	return found
@@ -323,12 +347,13 @@ func (e *Evidence) before() string {
 	}
 	var text strings.Builder
 	added := e.added
-	for i, l := range e.prompt.lines {
+	for i := range e.prompt.lines {
 		if len(added) > 0 && added[0] == i {
 			added = added[1:]
 			continue
 		}
-		text.WriteString(l.line + "\n")
+		text.WriteString(e.prompt.lines[i].line)
+		text.WriteByte('\n')
 	}
 	return text.String()
 }
@@ -349,22 +374,30 @@ var quotation = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"[^"\n]*"|“[^”\n]*”|„[^“\n]*“|«[^»\n]*»|「[^」\n]*」`)
 })
 
-// text returns the new text without code and logs, and without the lines that are quoted.
-func (e *Evidence) text(quoted func(text string) bool) string {
-	var text strings.Builder
+// text returns the new text without code and logs, line by line as read returns it: the beginning
+// and the end, as far as they are searched for words.
+func (e *Evidence) text(read func(*promptLine) string) string {
 	var code fence
 	lines := e.new
 	if e.since != nil {
 		lines = e.since
 	}
-	for _, l := range lines {
-		switch {
-		case code.next(l.line):
-		case strings.HasPrefix(l.full, "    ") || strings.HasPrefix(l.full, "\t"):
-		case quoted != nil && (quoted(l.line) || slices.ContainsFunc(l.inner(), quoted)):
-		default:
-			text.WriteString(l.line + "\n")
-		}
+	lines = slices.DeleteFunc(slices.Clone(lines), func(l *promptLine) bool {
+		return code.next(l.line) || strings.HasPrefix(l.full, "    ") ||
+			strings.HasPrefix(l.full, "\t")
+	})
+	var text strings.Builder
+	for len(lines) > 0 && text.Len() <= maxScanned {
+		text.WriteString(read(lines[0]))
+		lines = lines[1:]
+	}
+	var end []string
+	for left := maxScanned; len(lines) > 0 && left >= 0; lines = lines[:len(lines)-1] {
+		line := read(lines[len(lines)-1])
+		end, left = append(end, line), left-len(line)
+	}
+	for _, line := range slices.Backward(end) {
+		text.WriteString(line)
 	}
 	return text.String()
 }

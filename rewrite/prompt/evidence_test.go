@@ -3,7 +3,9 @@ package prompt
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -569,6 +571,53 @@ func TestOtherAssignments(t *testing.T) {
 		sent := unnamedSent(before, before, "Done.")
 		if c := Compare(sent, New(rules+after, testKey)); !c.Replaced || c.Reassigned == logs {
 			t.Errorf("%q: %+v", after, c)
+		}
+	}
+}
+
+// Of hundreds of sessions that were sent the same, each with an answer of its own, the words of the
+// prompt are looked for once.
+func TestWordsAreSearchedOnce(t *testing.T) {
+	base := "You are the coder.\n\nFix the bug.\n\n"
+	p := New(base+"It still fails.\n\nsrc/a.go:3: unexpected \"indent\"\n", testKey)
+	searched := 0
+	for i := range 5 {
+		c := Compare(sentTo(base, fmt.Sprintf("I changed the loop, in try number %d.", i)), p)
+		e := &c.Evidence
+		if e.Failure() == "" || e.Rejected() || len(e.Against(nil)) > 0 {
+			t.Errorf("%q, %v, %v", e.Failure(), e.Rejected(), e.Against(nil))
+		}
+		if searched == 0 {
+			searched = len(p.found)
+		}
+	}
+	if searched == 0 || len(p.found) != searched {
+		t.Errorf("%d texts are searched for one session, %d for five", searched, len(p.found))
+	}
+}
+
+// Of a long text, words are looked for at the beginning and at the end, as they stand in the whole
+// text.
+func TestEndsOfLongText(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		var text strings.Builder
+		for range random.IntN(1000) {
+			line := strings.Repeat("wörter \"so\" ", 1+random.IntN(1<<random.IntN(8)))
+			text.WriteString(line + strconv.Itoa(random.IntN(9)) + "\n\n")
+		}
+		p := New(text.String(), testKey)
+		e := Evidence{prompt: p}
+		for i := range p.lines {
+			e.new = append(e.new, &p.lines[i])
+		}
+		var lines strings.Builder
+		for _, l := range e.new {
+			lines.WriteString(l.line + "\n")
+		}
+		want := plainWords(quotation().ReplaceAllString(lines.String(), ""))
+		if got := e.unquoted().plain; got != want {
+			t.Fatalf("of %d bytes %d are searched, want %d", lines.Len(), len(got), len(want))
 		}
 	}
 }

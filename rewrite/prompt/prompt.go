@@ -99,6 +99,7 @@ type Prompt struct {
 	cuts     map[int]*Prompt           // by cutAt: by the place where the line starts
 	gapped   map[[2]int]map[Digest]int // by gaps: by block and number of lines
 	gapBytes int                       // how many bytes gaps can still digest
+	found    map[Digest]*foundWords    // by words: by text
 }
 
 // lines returns how many lines block j has, 0 if that is not known.
@@ -139,7 +140,7 @@ func New(text string, key Key) *Prompt {
 
 func newPrompt(text string, blocks []block, digest func(string) Digest) *Prompt {
 	p := &Prompt{Text: text, blocks: blocks, digest: digest, normals: map[string]Digest{},
-		logs: map[int]bool{}, cuts: map[int]*Prompt{},
+		logs: map[int]bool{}, cuts: map[int]*Prompt{}, found: map[Digest]*foundWords{},
 		gapped: map[[2]int]map[Digest]int{}, gapBytes: gapBytes}
 	p.first, p.next = make(map[Digest]int, len(blocks)), make([]int, len(blocks))
 	for i, b := range slices.Backward(blocks) {

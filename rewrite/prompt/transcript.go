@@ -21,6 +21,12 @@ type promptLine struct {
 	digests *lineDigests // by digestsOf
 	names   bool         // it is a name over an answer: by namesAnswer, once named is set
 	named   bool
+
+	quotable    []string  // by inner
+	mentions    []mention // by mentioned
+	distinctive []NewLine // by Prompt.distinctive
+	bare        string    // without quotations, once unquoted is set
+	unquoted    bool
 }
 
 // readLines reads the prompt's lines with the turns that they open.

@@ -153,6 +153,53 @@ func (f wordMatches) find(kind string) string {
 	return ""
 }
 
+// kindAttempt is the kind of the count of an attempt that is not the first one.
+const kindAttempt = "attempt"
+
+var laterAttempt = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:attempt|retry|try) (?:[2-9]|[1-9]\d)\b`)
+})
+
+// foundWords are the words that were looked for in a text.
+type foundWords struct {
+	plain   string
+	matches func() wordMatches
+	kinds   map[string]string // by kind, "" for none
+}
+
+// words returns the words of a text of the prompt. Each text is searched once: hundreds of sessions
+// can have been sent the same.
+func (p *Prompt) words(text string) *foundWords {
+	if p == nil { // the evidence is of no prompt
+		return newFoundWords(text)
+	}
+	digest := p.digest(text)
+	if p.found[digest] == nil {
+		p.found[digest] = newFoundWords(text)
+	}
+	return p.found[digest]
+}
+
+func newFoundWords(text string) *foundWords {
+	plain := plainWords(text)
+	return &foundWords{plain, sync.OnceValue(func() wordMatches { return searchWords(plain) }),
+		map[string]string{}}
+}
+
+// find returns the first words of a kind, "" if there are none.
+func (f *foundWords) find(kind string) string {
+	words, known := f.kinds[kind]
+	if !known {
+		if kind == kindAttempt {
+			words = laterAttempt().FindString(f.plain)
+		} else {
+			words = f.matches().find(kind)
+		}
+		f.kinds[kind] = words
+	}
+	return words
+}
+
 // findWords returns the first words of a kind in a text that plainWords returned, "" if there are
 // none.
 func findWords(kind, plain string) string { return searchWords(plain).find(kind) }
