@@ -109,9 +109,7 @@ func compareMatched(sent Sent, p *Prompt, m matched, moved movedTurn) Continuity
 	c.Evidence.Own = c.Evidence.Own || m.filled && c.Evidence.alone // a place for it was left empty
 	c.Relation, c.Replaced = p.relation(&c, h)
 	c.Reassigned = c.Replaced && p.reassigns(c.Has)
-	if c.Relation == reason.Revises {
-		c.Evidence.findItem()
-	}
+	c.Evidence.revises = c.Relation == reason.Revises
 	return c
 }
 

@@ -32,10 +32,6 @@ type Evidence struct {
 	// Shown is a name over an answer that is not the session's newest one, "" if there is none.
 	Shown string
 
-	// item is the line of replaced text that begins with the ID of an item, such as a ticket's, if
-	// the rest of the prompt does not have the ID.
-	item string
-
 	// Log reports that the prompt adds a log or a finding at a line of a file.
 	Log bool
 
@@ -46,6 +42,8 @@ type Evidence struct {
 	added  []int         // the lines that the session was not sent
 	new    []*promptLine // of these, those that are not the answer
 	since  []*promptLine // new since the first prompt, if later ones are replaced
+	// the prompt replaces text of later rounds
+	revises bool
 }
 
 // A Finding is a piece of a prompt that speaks for or against a resume.
@@ -295,8 +293,8 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 	if e.Shown != "" && e.Answer == 0 {
 		found = append(found, Finding{kindShown, e.Shown})
 	}
-	if e.item != "" {
-		found = append(found, Finding{kindItem, e.item})
+	if item := e.item(); item != "" {
+		found = append(found, Finding{kindItem, item})
 	}
 	words := e.prompt.words(e.text(func(l *promptLine) string {
 		if quoted != nil && (quoted(l.line) || slices.ContainsFunc(l.inner(), quoted)) {
@@ -324,20 +322,20 @@ var itemID = sync.OnceValue(func() *regexp.Regexp {
 		`|(?i:(?:pull|merge) request|issue|ticket|case|bug|story)(?:: ?| )(\d{2,})\b)`)
 })
 
-// findItem looks for the ID of an item that only the new text has.
-func (e *Evidence) findItem() {
-	before := ""
+// item returns the line of replaced text that begins with the ID of an item, such as a ticket's, if
+// the rest of the prompt does not have the ID, "" for none.
+func (e *Evidence) item() string {
+	if !e.revises {
+		return ""
+	}
+	before := sync.OnceValue(e.before)
 	for _, l := range e.new {
 		ids := itemID().FindStringSubmatch(l.line)
-		if ids == nil {
-			continue
-		}
-		before = cmp.Or(before, e.before())
-		if !strings.Contains(before, cmp.Or(ids[1], ids[2])) {
-			e.item = l.line
-			return
+		if ids != nil && !strings.Contains(before(), cmp.Or(ids[1], ids[2])) {
+			return l.line
 		}
 	}
+	return ""
 }
 
 // before returns the lines that the session was sent.

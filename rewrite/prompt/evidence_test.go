@@ -548,8 +548,8 @@ func TestItems(t *testing.T) {
 		"Coverage: 88 %\n\n12 files, #3 is cart.go:7:": "",
 	} {
 		c := Compare(sent, New(root+after, testKey))
-		if c.Relation != reason.Revises || c.Evidence.item != item {
-			t.Errorf("%q: %s, %q", after, c.Relation, c.Evidence.item)
+		if c.Relation != reason.Revises || c.Evidence.item() != item {
+			t.Errorf("%q: %s, %q", after, c.Relation, c.Evidence.item())
 		}
 	}
 }
