@@ -457,7 +457,7 @@ func markPreambles(sessions []ChainFacts) {
 		c := &sessions[i]
 		root := c.Continuity.Root
 		var later [][]prompt.Digest
-		for k := range sessions {
+		for k := 0; k < len(sessions) && len(later) < 2; k++ {
 			o := &sessions[k]
 			text := o.Base
 			if o.Chain != c.Chain {
