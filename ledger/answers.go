@@ -85,7 +85,9 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 		e.AddChanged(changedFiles(cf.LeftFiles))
 		quoted := addFlow(cf, answers, several)
 		p.Transcript, p.Answer, p.Trace = e.Transcript, e.Answer > 0, len(e.Trace) > 0 && !gone
-		p.Failure, p.Rejected = e.Failure() != "", e.Rejected()
+		cf.Said = sync.OnceValues(func() (failure, rejected bool) {
+			return e.Failure() != "", e.Rejected()
+		})
 		others := func(text string) bool { return quoted[text] }
 		if c.strong() {
 			others = nil // a reviewer's answer can end the conversation of a named role

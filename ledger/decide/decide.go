@@ -48,7 +48,7 @@ func Decide(f Facts) Decision {
 		}
 		if why == reason.NoEvidence {
 			nearest, _ := repeated(continuable(f), f.GoesOn)
-			d.Evidence = nearest.Evidence
+			d.Evidence = nearest.shown()
 		}
 		return d
 	}
@@ -92,7 +92,7 @@ func (d *Decision) goOn(f Facts, chain *ChainFacts) {
 	if chain.Stored == StoredChanged {
 		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
 	}
-	d.Reason, d.Continuity, d.Evidence = chain.Continuity.Relation, chain.Continuity, chain.Evidence
+	d.Reason, d.Continuity, d.Evidence = chain.Continuity.Relation, chain.Continuity, chain.shown()
 	if chain.Given != "" {
 		d.Rounds = chain.Rounds.And(chain.Given, chain.TreeNow)
 	}

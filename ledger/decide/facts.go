@@ -179,7 +179,10 @@ type ChainFacts struct {
 	// Against finds the prompt's words against continuing the session, without others' answers.
 	// It takes long; nil finds none.
 	Against func() []prompt.Finding
-	Base    []prompt.Digest // of the blocks of the newest prompt
+	// Said finds whether the prompt says that the session's last run failed, and whether it adds a
+	// rejection. It takes long; nil leaves both to Evidence.
+	Said func() (failure, rejected bool)
+	Base []prompt.Digest // of the blocks of the newest prompt
 
 	Asked   []Lack // the facts that were asked for
 	Past    []Run  // the chain's latest runs that ended well, the latest first
@@ -194,6 +197,15 @@ type ChainFacts struct {
 // HasFirstPrompt reports whether the prompt has the session's first prompt.
 func (c *ChainFacts) HasFirstPrompt() bool {
 	return c.Continuity.Relation == reason.Extends || c.Continuity.Relation == reason.Revises
+}
+
+// shown returns the evidence with all facts.
+func (c *ChainFacts) shown() Evidence {
+	e := c.Evidence
+	if c.Said != nil {
+		e.Failure, e.Rejected = c.Said()
+	}
+	return e
 }
 
 // QuotesLong reports whether the prompt shows, as the session's own, an answer that identifies it.

@@ -90,3 +90,31 @@ func TestDetails(t *testing.T) {
 		}
 	}
 }
+
+// The words about the last run, which take long to find, are looked for where the decision turns on
+// them, and for the evidence that is shown.
+func TestWordsOnDemand(t *testing.T) {
+	for _, tt := range []struct {
+		evidence Evidence
+		proven   bool
+		searches int
+	}{
+		{Evidence{}, false, 0},
+		{Evidence{Work: true, Caller: "loop.sh"}, true, 0},
+		{Evidence{Caller: "loop.sh"}, true, 1},
+	} {
+		searches := 0
+		c := ChainFacts{Evidence: tt.evidence, Said: func() (failure, rejected bool) {
+			searches++
+			return false, true
+		}}
+		c.Continuity.Relation = reason.Extends
+		if got := (&Facts{}).proven(&c); got != tt.proven || searches != tt.searches {
+			t.Errorf("%+v: %v after %d searches, want %v after %d", tt.evidence, got, searches,
+				tt.proven, tt.searches)
+		}
+		if !c.shown().Rejected {
+			t.Errorf("%+v is shown without the rejection", tt.evidence)
+		}
+	}
+}
