@@ -129,7 +129,7 @@ func (d *decided) explain(near *decide.ChainFacts) Explanation {
 	e.Evidence = decide.Evidence{}
 	if near != nil {
 		if r.Task == "" || r.Strict {
-			e.Evidence = near.Evidence
+			e.Evidence = near.Shown()
 			if near.Against != nil {
 				e.Against = near.Against()
 			}

@@ -48,7 +48,7 @@ func Decide(f Facts) Decision {
 		}
 		if why == reason.NoEvidence {
 			nearest, _ := repeated(continuable(f), f.GoesOn)
-			d.Evidence = nearest.shown()
+			d.Evidence = nearest.Shown()
 		}
 		return d
 	}
@@ -92,7 +92,7 @@ func (d *Decision) goOn(f Facts, chain *ChainFacts) {
 	if chain.Stored == StoredChanged {
 		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
 	}
-	d.Reason, d.Continuity, d.Evidence = chain.Continuity.Relation, chain.Continuity, chain.shown()
+	d.Reason, d.Continuity, d.Evidence = chain.Continuity.Relation, chain.Continuity, chain.Shown()
 	if chain.Given != "" {
 		d.Rounds = chain.Rounds.And(chain.Given, chain.TreeNow)
 	}

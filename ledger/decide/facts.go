@@ -199,8 +199,8 @@ func (c *ChainFacts) HasFirstPrompt() bool {
 	return c.Continuity.Relation == reason.Extends || c.Continuity.Relation == reason.Revises
 }
 
-// shown returns the evidence with all facts.
-func (c *ChainFacts) shown() Evidence {
+// Shown returns the evidence with all facts.
+func (c *ChainFacts) Shown() Evidence {
 	e := c.Evidence
 	if c.Said != nil {
 		e.Failure, e.Rejected = c.Said()

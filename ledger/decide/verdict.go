@@ -45,22 +45,22 @@ func (f *Facts) proven(c *ChainFacts) bool {
 	p, e := &c.Evidence, &c.Continuity.Evidence
 	// below other lines the history is compared less strictly
 	conversation := c.Continuity.Transcript && c.Continuity.BeginsAlike
-	caller := p.Caller != "" || p.Terminal && (p.Answer || c.shown().Failure)
+	caller := p.Caller != "" || p.Terminal && (p.Answer || c.Shown().Failure)
 	new := p.Flow != 0 || p.Trace
 	if c.StateWhy == reason.TurnLimit { // it gave no answer, so that others can refer to none
 		new = false
 	}
 	switch c.Continuity.Relation {
 	case reason.Extends:
-		return f.SameTask || p.Transcript || caller && (p.Work || new || c.shown().Rejected) ||
+		return f.SameTask || p.Transcript || caller && (p.Work || new || c.Shown().Rejected) ||
 			p.Answer && (p.Work || new || e.Log || conversation ||
-				caller && (e.Own || c.shown().Failure))
+				caller && (e.Own || c.Shown().Failure))
 	case reason.Revises:
 		if c.Continuity.Replaced {
 			return f.quotesOwn(c) ||
 				caller && p.Work && p.Trace && !c.Preamble && (f.Strong || !c.Continuity.Reassigned)
 		}
-		return caller && p.Work && (p.Answer || !c.Preamble && (new || e.Log || c.shown().Failure))
+		return caller && p.Work && (p.Answer || !c.Preamble && (new || e.Log || c.Shown().Failure))
 	case reason.Unrelated:
 		short := f.PromptBytes < 2*e.Answer+shortPrompt
 		return caller && short && c.QuotesLong() && (p.Work || e.Log)

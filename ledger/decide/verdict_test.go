@@ -113,7 +113,7 @@ func TestWordsOnDemand(t *testing.T) {
 			t.Errorf("%+v: %v after %d searches, want %v after %d", tt.evidence, got, searches,
 				tt.proven, tt.searches)
 		}
-		if !c.shown().Rejected {
+		if !c.Shown().Rejected {
 			t.Errorf("%+v is shown without the rejection", tt.evidence)
 		}
 	}
