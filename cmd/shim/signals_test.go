@@ -450,10 +450,10 @@ func TestSignalsThatEndTheCall(t *testing.T) {
 }
 
 // A signal reaches the tool once, even if other processes get it too, and also where the
-// caller ignores or blocks it.
+// caller ignores or blocks it, or where no signal can be queued.
 func TestSignalsArriveOnce(t *testing.T) {
 	for _, launch := range [][]string{nil, {"-i", "15", "-i", "2", "-i", "10"},
-		{"-b", "15", "-b", "2", "-b", "10"}} {
+		{"-b", "15", "-b", "2", "-b", "10"}, {"-q", "0"}} {
 		cmd := twins(t, launch, "count").shim
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		c := startCounting(t, cmd)
@@ -463,7 +463,7 @@ func TestSignalsArriveOnce(t *testing.T) {
 				c.send(pid, sig)
 				got := append(c.until(sig), c.settled()...)
 				if len(got) != 1 || got[0] != sig {
-					t.Errorf("%d to %s, launched with %v: %d arrive", sig, to, launch, got)
+					t.Fatalf("%d to %s, launched with %v: %d arrive", sig, to, launch, got)
 				}
 			}
 		}

@@ -596,7 +596,8 @@ static void witness(const struct reprise_start *s)
 		int sig = sigtimedwait(&all, &info, &second); // fails after a stop
 		if (sig < 0 && poll(&reports, 1, 0) > 0)
 			break;
-		bool ours = info.si_pid == parent;
+		// at the limit of pending signals (ulimit -i) the highest signal comes without a sender
+		bool ours = info.si_pid == parent || (sig == SIGRTMAX && info.si_pid == 0);
 		unsigned char report = ours ? 0 : sig;
 		if (sig < 0 || (ours && sig != SIGRTMAX))
 			continue;

@@ -70,8 +70,8 @@ static void deny(int number) {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) exit(99);
 }
 
-// launch [-d CALL] [-i SIG] [-b SIG] [-p SIG] [-f N] [-c] [-n] PROGRAM ARG...: ignore or block a signal, have it pending,
-// limit the number of files, allow cores, make stdin non-blocking.
+// launch [-d CALL] [-i SIG] [-b SIG] [-p SIG] [-f N] [-q N] [-c] [-n] PROGRAM ARG...: ignore or block a signal, have it pending,
+// limit the number of files or of pending signals, allow cores, make stdin non-blocking.
 static int launch(char **argv) {
 	for (argv++; *argv && **argv == '-'; argv++) {
 		struct rlimit limit;
@@ -90,6 +90,10 @@ static int launch(char **argv) {
 			getrlimit(RLIMIT_NOFILE, &limit);
 			limit.rlim_cur = atoi(*++argv);
 			setrlimit(RLIMIT_NOFILE, &limit);
+			break;
+		case 'q':
+			limit.rlim_cur = limit.rlim_max = atoi(*++argv);
+			setrlimit(RLIMIT_SIGPENDING, &limit);
 			break;
 		case 'c':
 			limit.rlim_cur = limit.rlim_max = RLIM_INFINITY;
