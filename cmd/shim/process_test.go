@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -487,5 +488,34 @@ func TestStdinWithoutAWriter(t *testing.T) {
 	defer watchdog.Stop()
 	if ws := ended(t, cmd); !ws.Exited() || ws.ExitStatus() != 0 {
 		t.Errorf("%x", ws)
+	}
+}
+
+// A tool that refuses an addition after it has taken late data of a silent stdin runs again with
+// all of them.
+func TestLateStdinOfATrial(t *testing.T) {
+	cmd := shimmed(t, `case "$*" in *--session-id*)
+		: >"$DIR/up"
+		read -r line
+		echo "error: unknown option '--session-id'" >&2
+		exit 1 ;;
+	esac
+	exec cat`, "-p", "explain this")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := startPiped(t, cmd)
+	for _, err := os.Stat(filepath.Join(cmd.Dir, "up")); err != nil; {
+		time.Sleep(10 * time.Millisecond)
+		_, err = os.Stat(filepath.Join(cmd.Dir, "up"))
+	}
+	if _, err := io.WriteString(stdin, "late\ndata\n"); err != nil {
+		t.Fatal(err)
+	}
+	stdin.Close()
+	got, err := io.ReadAll(out)
+	if err != nil || cmd.Wait() != nil || string(got) != "late\ndata\n" {
+		t.Errorf("the tool has read %q, %v", got, err)
 	}
 }

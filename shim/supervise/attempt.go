@@ -32,11 +32,10 @@ type Options struct {
 
 // A Result is the outcome of a run.
 type Result struct {
-	Refusal   reason.Code // why the tool refused the resume
-	Broken    bool        // our code panicked on the tool's output
-	LateStdin []byte      // data on stdin after the decision to resume
-	Prompted  bool        // data on stdin came later, and were passed on
-	Spoke     bool        // something has come on stdout
+	Refusal  reason.Code // why the tool refused the resume
+	Broken   bool        // our code panicked on the tool's output
+	Prompted bool        // data on stdin came later, and were passed on
+	Spoke    bool        // something has come on stdout
 	// Stopped is the first signal that asked for the end of the run, 0 for none. After one
 	// the tool is not run again.
 	Stopped syscall.Signal

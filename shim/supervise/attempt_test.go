@@ -670,7 +670,7 @@ func TestTheGateWaitsForStdin(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	relay, stdin, err := newRelay(r, nil, true)
+	relay, stdin, err := newRelay(r, nil, true, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -688,8 +688,8 @@ func TestTheGateWaitsForStdin(t *testing.T) {
 	}
 	a.process.witness.Close()
 	if shown := contents(t, out); a.state != stateRefused || a.Refusal != reason.LateStdin ||
-		string(a.LateStdin) != "late" || shown != "" {
-		t.Errorf("state %d, refusal %q, late %q, shown %q", a.state, a.Refusal, a.LateStdin, shown)
+		relay.kept() != "late" || shown != "" {
+		t.Errorf("state %d, refusal %q, late %q, shown %q", a.state, a.Refusal, relay.kept(), shown)
 	}
 }
 

@@ -167,7 +167,7 @@ func (t *Conversation) ForRun(plan rewrite.Plan) (Input, error) {
 }
 
 // Again has nothing to prepare: frames has the input of another run.
-func (t *Conversation) Again([]byte) {}
+func (t *Conversation) Again() {}
 
 // HandOn implements Source.
 func (t *Conversation) HandOn() (*os.File, error) {

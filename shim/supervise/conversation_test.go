@@ -134,7 +134,8 @@ func TestLateStdinIsHandedOn(t *testing.T) {
 	if f, err := s.HandOn(); f != nil || err != nil {
 		t.Errorf("%v, %v", f, err)
 	}
-	s.Again([]byte("late"))
+	s.relay = &relay{taken: []byte("late")}
+	s.Again()
 	f, err := s.HandOn()
 	if err != nil {
 		t.Fatal(err)

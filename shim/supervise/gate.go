@@ -244,6 +244,7 @@ func (g *gate) letOut() {
 	}
 	g.state = stateShowing
 	g.show()
+	g.Input.relay.settle()
 	if g.Input.Talk != nil {
 		g.Input.Talk.settle()
 	}

@@ -1,7 +1,6 @@
 package supervise
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"syscall"
@@ -228,12 +227,10 @@ func (a *Attempt) resize() (changed bool) {
 // takeLate takes data that came on stdin after the decision. A resume that was decided on without
 // it is given up; the tool is still waiting for it.
 func (a *Attempt) takeLate(data []byte) {
-	if data == nil {
+	switch {
+	case data == nil:
 		a.Prompted = true
-		return
-	}
-	a.LateStdin = bytes.Clone(data)
-	if a.state == stateHolding {
+	case a.state == stateHolding:
 		a.refuse(reason.LateStdin)
 	}
 }

@@ -32,9 +32,8 @@ const (
 type Source interface {
 	// ForRun returns the stdin of a planned run. Nothing is consumed before the run has started.
 	ForRun(plan rewrite.Plan) (Input, error)
-	// Again prepares another run, after a run that was given up. late is the data that the relay
-	// held.
-	Again(late []byte)
+	// Again prepares another run, after a run that was given up.
+	Again()
 	// HandOn returns the stdin of the real binary: the part that was read, and the rest. It is nil
 	// if the caller's own descriptor has all of it. It fails if a run has consumed some of it.
 	HandOn() (*os.File, error)
@@ -72,6 +71,7 @@ type Staged struct {
 	// Silent reports that nothing has come so far, and that the tool goes on without stdin if
 	// nothing does: it gets stdin by a relay.
 	Silent bool
+	relay  *relay // the last run's
 }
 
 // ForRun implements Source.
@@ -81,7 +81,9 @@ func (s *Staged) ForRun(plan rewrite.Plan) (in Input, err error) {
 		in.File, err = textFile(plan.Stdin)
 		in.End = s.end
 	case s.Silent:
-		in.relay, in.File, err = newRelay(s.From, []byte(s.Data), plan.Resume != "")
+		resumes := plan.Resume != ""
+		in.relay, in.File, err = newRelay(s.From, []byte(s.Data), resumes, resumes || plan.Trial)
+		s.relay = in.relay
 	case s.used:
 		in.File, err = textFile(s.Data)
 	default:
@@ -90,10 +92,12 @@ func (s *Staged) ForRun(plan rewrite.Plan) (in Input, err error) {
 	return in, err
 }
 
-// Again sets a file back to where it was. The run that was given up might have read it.
-func (s *Staged) Again(late []byte) {
-	if s.Silent {
-		s.Data, s.used = string(late), len(late) > 0
+// Again sets a file back to where it was, and keeps the data that a relay has taken. The run that
+// was given up might have read them.
+func (s *Staged) Again() {
+	if s.relay != nil {
+		s.Data = s.relay.kept()
+		s.used = s.Data != ""
 	}
 	if s.end > 0 {
 		_, err := unix.Seek(int(s.From.Fd()), s.end-int64(len(s.Data)), io.SeekStart)

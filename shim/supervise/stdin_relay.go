@@ -3,6 +3,7 @@ package supervise
 import (
 	"errors"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -20,11 +21,16 @@ type relay struct {
 	// late receives the data that are held, or nil when the first data are passed on.
 	late    chan []byte
 	stopped atomic.Bool
+
+	mu    sync.Mutex
+	taken []byte // the data that another run would need; nil once there can be none
+	keeps bool
 }
 
-// newRelay returns a relay and the tool's stdin.
-func newRelay(from *os.File, first []byte, hold bool) (r *relay, stdin *os.File, err error) {
-	r = &relay{from: int(from.Fd()), first: first, hold: hold, late: make(chan []byte, 1)}
+// newRelay returns a relay and the tool's stdin. With keeps, another run can need the data.
+func newRelay(from *os.File, first []byte, hold, keeps bool) (r *relay, stdin *os.File, err error) {
+	r = &relay{from: int(from.Fd()), first: first, hold: hold, late: make(chan []byte, 1),
+		taken: first, keeps: keeps}
 	if stdin, r.to, err = os.Pipe(); err != nil {
 		return nil, nil, err
 	}
@@ -68,6 +74,30 @@ func (r *relay) run() {
 			return
 		}
 		data = piece[:n]
+		r.keep(data)
+	}
+}
+
+func (r *relay) keep(data []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.keeps {
+		r.taken = append(r.taken, data...)
+	}
+}
+
+func (r *relay) kept() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return string(r.taken)
+}
+
+// settle drops the data: no other run will need them.
+func (r *relay) settle() {
+	if r != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.taken, r.keeps = nil, false
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func startRelay(t *testing.T, first string, hold bool) (r *relay, caller, tool *os.File) {
 	t.Helper()
 	from, caller := pair(t, socketPair)
-	r, tool, err := newRelay(from, []byte(first), hold)
+	r, tool, err := newRelay(from, []byte(first), hold, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +36,13 @@ func TestRelay(t *testing.T) {
 			caller.Close()
 			if got, err := io.ReadAll(tool); err != nil || string(got) != test.first+test.data {
 				t.Errorf("the tool gets %q, %v", got, err)
+			}
+			if want := test.first + test.data; r.kept() != want {
+				t.Errorf("%q is kept for another run", r.kept())
+			}
+			r.settle()
+			if r.keep([]byte("more")); r.kept() != "" {
+				t.Errorf("%q is kept for no run", r.kept())
 			}
 			if reported := len(r.late) > 0; reported != (test.first+test.data != "") {
 				t.Errorf("late data are reported: %v", reported)
@@ -66,7 +73,7 @@ func TestRelayHolds(t *testing.T) {
 // Input that comes after the tool has stopped waiting stays the caller's.
 func TestRelayStops(t *testing.T) {
 	from, caller := pair(t, socketPair)
-	r, tool, err := newRelay(from, nil, false)
+	r, tool, err := newRelay(from, nil, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}

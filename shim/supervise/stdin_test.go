@@ -252,7 +252,7 @@ func TestEndOfAFile(t *testing.T) {
 	if _, err := f.Seek(0, io.SeekEnd); err != nil {
 		t.Fatal(err)
 	}
-	s.Again(nil)
+	s.Again()
 	if at, err := f.Seek(0, io.SeekCurrent); err != nil || at != 8 {
 		t.Errorf("the next run reads from %d, %v", at, err)
 	}
