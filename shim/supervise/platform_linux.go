@@ -46,6 +46,14 @@ func childrenOf(pid int) (children []*os.Process) {
 	return children
 }
 
+// halted reports whether a child has stopped or ended.
+func halted(pid int) bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, pid, &info,
+		unix.WEXITED|unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err != nil || info.Signo != 0
+}
+
 // widen sets a pipe's capacity to 1 MB, the default limit for unprivileged users. If that
 // fails, the capacity stays.
 func widen(pipe *os.File) {

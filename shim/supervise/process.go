@@ -158,7 +158,11 @@ func (p *process) signal(sig syscall.Signal) {
 // end ends the tool and its descendants, by SIGTERM and two seconds later by SIGKILL. A refused
 // run must not go on working beside the fresh one.
 func (p *process) end() {
-	const patience = 2 * time.Second
+	const patience, stopPatience = 2 * time.Second, time.Second / 4
+	p.signal(syscall.SIGSTOP) // once stopped, it starts no more children
+	for until := time.Now().Add(stopPatience); !halted(p.pid) && time.Now().Before(until); {
+		time.Sleep(time.Millisecond / 5)
+	}
 	below := descendants(p.pid)
 	both := func(sig syscall.Signal) {
 		p.signal(sig)
@@ -167,6 +171,7 @@ func (p *process) end() {
 		}
 	}
 	both(syscall.SIGTERM)
+	p.signal(syscall.SIGCONT)
 	time.AfterFunc(patience, func() { both(syscall.SIGKILL) })
 }
 

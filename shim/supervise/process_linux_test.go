@@ -3,6 +3,7 @@ package supervise
 import (
 	"bufio"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -76,6 +77,41 @@ func TestNothingOutlivesARunThatIsGivenUp(t *testing.T) {
 		}
 		if alive {
 			t.Errorf("process %s lives on", pid)
+		}
+	}
+}
+
+// A tool that starts one child after the other starts none that is overlooked.
+func TestNoChildIsOverlooked(t *testing.T) {
+	null := devNull(t)
+	for range 20 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		script := "i=0; while [ $((i+=1)) -lt 999 ]; do sleep 60 & echo; done; wait"
+		p, err := start("/bin/sh", []string{"sh", "-c", script}, os.Environ(),
+			[3]*os.File{null, w, null}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		if _, err := r.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		p.end()
+		for ended := false; !ended; _, ended = p.poll() {
+			time.Sleep(time.Millisecond)
+		}
+		p.witness.dismiss()
+		p.witness.Close()
+		// each child has the pipe
+		if err := r.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			t.Fatalf("a child lives on: %v", err)
 		}
 	}
 }
