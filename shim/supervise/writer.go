@@ -17,6 +17,7 @@ import (
 // does.
 type sink struct {
 	fd     int
+	atOnce bool // the file takes all of a write at once: nothing of another process comes between
 	writer *writer
 	held   *heldOutput // nil if output is passed on at once; two sinks of one file share it
 	// the caller has closed its end, or a write has failed; nothing more is written
@@ -25,7 +26,7 @@ type sink struct {
 }
 
 func newSink(f *os.File, w *writer, hold bool) *sink {
-	s := &sink{fd: int(f.Fd()), writer: w}
+	s := &sink{fd: int(f.Fd()), atOnce: takesAll(f), writer: w}
 	if hold {
 		s.held = &heldOutput{}
 	}
@@ -92,9 +93,13 @@ const smallPiece = 4 << 10
 // kill the shim.
 func (s *sink) Write(data []byte) (written int, err error) {
 	for written < len(data) {
-		size := min(len(data)-written, pieceSize)
-		if s.writer.watched.Load() {
+		size := len(data) - written
+		switch {
+		case s.atOnce:
+		case s.writer.watched.Load():
 			size = min(size, smallPiece)
+		default:
+			size = min(size, pieceSize)
 		}
 		n, err := unix.Write(s.fd, data[written:written+size])
 		switch {
@@ -174,7 +179,8 @@ func (s *heldOutput) copyOut() error {
 	// without a file the size is 0
 	from := io.MultiReader(&s.memory, io.NewSectionReader(s.file, 0, s.size))
 	for _, r := range s.runs {
-		if _, err := io.CopyN(r.to, from, r.size); err != nil {
+		whole := make([]byte, min(r.size, heldMemory))
+		if _, err := io.CopyBuffer(r.to, io.LimitReader(from, r.size), whole); err != nil {
 			return err
 		}
 	}

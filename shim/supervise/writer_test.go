@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -281,6 +282,44 @@ func TestWriter(t *testing.T) {
 
 // Held output is written as one, and the file of it is gone then; where nobody reads it, that is an
 // error.
+// Calls that append to one file leave each other's lines whole, however long they are.
+func TestLinesInASharedFile(t *testing.T) {
+	const size, lines = 300_000, 20
+	path := filepath.Join(t.TempDir(), "out")
+	var calls sync.WaitGroup
+	for _, letter := range []string{"a", "b", "c", "d"} {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		s, line := newSink(f, newWriter(), false), []byte(strings.Repeat(letter, size)+"\n")
+		calls.Go(func() {
+			for i := range lines {
+				held := &heldOutput{}
+				if write := s.writing(line); i%2 == 0 {
+					err = write()
+				} else if err = held.write(s, line); err == nil {
+					err = held.copyOut()
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	calls.Wait()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if line != strings.Repeat(line[:1], size)+"\n" {
+			t.Fatalf("a line of %d bytes is damaged", len(line))
+		}
+	}
+}
+
 func TestWhatWasHeldIsWritten(t *testing.T) {
 	r, broken := pair(t, blockingPipe)
 	r.Close()
