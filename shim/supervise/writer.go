@@ -180,7 +180,11 @@ func (s *heldOutput) copyOut() error {
 	from := io.MultiReader(&s.memory, io.NewSectionReader(s.file, 0, s.size))
 	for _, r := range s.runs {
 		whole := make([]byte, min(r.size, heldMemory))
-		if _, err := io.CopyBuffer(r.to, io.LimitReader(from, r.size), whole); err != nil {
+		n, err := io.CopyBuffer(r.to, io.LimitReader(from, r.size), whole)
+		if err == nil && n < r.size {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
 			return err
 		}
 	}

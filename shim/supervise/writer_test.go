@@ -280,8 +280,6 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// Held output is written as one, and the file of it is gone then; where nobody reads it, that is an
-// error.
 // Calls that append to one file leave each other's lines whole, however long they are.
 func TestLinesInASharedFile(t *testing.T) {
 	const size, lines = 300_000, 20
@@ -320,6 +318,8 @@ func TestLinesInASharedFile(t *testing.T) {
 	}
 }
 
+// Held output is written as one, and the file of it is gone then; where nobody reads it, that is an
+// error.
 func TestWhatWasHeldIsWritten(t *testing.T) {
 	r, broken := pair(t, blockingPipe)
 	r.Close()
