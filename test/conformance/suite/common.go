@@ -29,6 +29,7 @@ type cli struct {
 	modest           bool          // it starts slowly: fewer scenarios
 	waits            time.Duration // by which its text begins later if it is told its session's ID
 	exitsBeforeFlush bool          // it exits before a full pipe has taken all
+	brokenPipes      bool          // it reports a broken pipe once, or several times
 	rows             map[string]row
 	own              map[string]call
 	then             map[string]call // after a call with a number to remember
@@ -293,10 +294,12 @@ func (c cli) outputs() (all []scenario) {
 			one("a wrapper that fails, "+f.name,
 				call{Args: ask, Wrap: `echo "no such model"; exit 3`}))
 	}
+	leaves := one("reader leaves", call{Args: c.ask(c.text(), "BIG5MB"), To: harness.Leaves})
+	leaves.racy = c.brokenPipes
 	return append(all,
 		one("stderr a terminal", call{Args: c.ask(c.text(), "hi"), To: harness.Terminal}),
 		one("one stream", call{Args: c.ask(c.text(), "hi remember number 5"), Mixed: true}),
-		one("reader leaves", call{Args: c.ask(c.text(), "BIG5MB"), To: harness.Leaves}))
+		leaves)
 }
 
 // sizes returns calls with long prompts and answers. gemini itself loses output on a pipe, and its
