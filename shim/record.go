@@ -177,10 +177,7 @@ func (r *ran) noteProof() {
 	switch {
 	case r.Forgotten():
 		r.noteNoResume(reason.Forgotten)
-	case r.Plan.Least != 0 && r.Stream.Seen().First.Known:
-		// another call can have forgotten since this one began
-		if b, err := r.knownBinary(r.runtime()); err == nil && b.Forgot > 0 {
-			r.learnBinary(r.runtime(), func(b *ledger.Binary) { b.Forgot = 0 })
-		}
+	case r.known.Forgot > 0 && r.Plan.Least != 0 && r.Stream.Seen().First.Known:
+		r.learnBinary(r.runtime(), func(b *ledger.Binary) { b.Forgot = 0 })
 	}
 }

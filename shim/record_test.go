@@ -6,50 +6,8 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
-	"reprise/shim/supervise"
 	"reprise/test/gitrepo"
 )
-
-// A seenStream has read a run's output.
-type seenStream struct {
-	rewrite.Stream
-	seen rewrite.StreamState
-}
-
-func (s seenStream) Seen() *rewrite.StreamState { return &s.seen }
-
-// A binary does not resume if two resumes in a row had no history, of all calls that run at once.
-func TestForgottenInARow(t *testing.T) {
-	const least = 1000
-	for name, tt := range map[string]struct {
-		firsts []int64 // the tokens of the first requests, in the order of the runs' ends
-		want   bool
-	}{
-		"in a row":       {[]int64{2000, 10, 10}, true},
-		"one in between": {[]int64{10, 2000, 10}, false},
-	} {
-		l, dir := memoryLedger(t), t.TempDir()
-		var runs []*ran // they begin at once
-		for _, tokens := range tt.firsts {
-			r := &ran{decided: guarded(t, l, dir, dir),
-				Attempt: supervise.New(supervise.Options{Plan: rewrite.Plan{Least: least}})}
-			r.env.Now, r.search = time.Now, r.newSearch()
-			if err := r.recallBinary(); err != nil {
-				t.Fatal(err)
-			}
-			r.Stream = seenStream{seen: rewrite.StreamState{
-				First: rewrite.Usage{Known: true, Input: tokens}}}
-			runs = append(runs, r)
-		}
-		for _, r := range runs {
-			r.noteProof()
-		}
-		b, err := l.Binary(runs[0].name, runs[0].runtime())
-		if err != nil || b.NoResume != tt.want {
-			t.Errorf("%s: %+v, %v", name, b, err)
-		}
-	}
-}
 
 // The work of a session is remembered if a later call can continue it.
 func TestFilesOfOutcomes(t *testing.T) {
