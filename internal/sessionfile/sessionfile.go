@@ -209,11 +209,19 @@ func list(root *os.Root, p string) (all []entry, err error) {
 			return nil, prune.Foreign
 		}
 	}
-	all = []entry{{p, info}}
-	if !info.IsDir() {
+	return below(root, entry{p, info})
+}
+
+// below returns an entry and all below it.
+func below(root *os.Root, top entry) ([]entry, error) {
+	if top.info.Mode().Type()&^fs.ModeDir != 0 {
+		return nil, prune.Foreign
+	}
+	all := []entry{top}
+	if !top.info.IsDir() {
 		return all, nil
 	}
-	dir, err := root.Open(p)
+	dir, err := root.Open(top.path)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +229,12 @@ func list(root *os.Root, p string) (all []entry, err error) {
 	names, err := dir.Readdirnames(-1)
 	slices.Sort(names)
 	for _, name := range names {
-		found, err := list(root, p+"/"+name)
+		at := top.path + "/" + name
+		info, err := root.Lstat(at)
+		if err != nil {
+			return nil, err
+		}
+		found, err := below(root, entry{at, info})
 		if err != nil {
 			return nil, err
 		}
