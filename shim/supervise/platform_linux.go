@@ -46,11 +46,17 @@ func childrenOf(pid int) (children []*os.Process) {
 	return children
 }
 
+// halt returns how a child has stopped or ended, with no signal if it runs. Others can still wait
+// for that.
+func halt(pid int) (info unix.Siginfo, err error) {
+	err = unix.Waitid(unix.P_PID, pid, &info,
+		unix.WEXITED|unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return info, err
+}
+
 // halted reports whether a child has stopped or ended.
 func halted(pid int) bool {
-	var info unix.Siginfo
-	err := unix.Waitid(unix.P_PID, pid, &info,
-		unix.WEXITED|unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
+	info, err := halt(pid)
 	return err != nil || info.Signo != 0
 }
 

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"reprise/shim/front"
-
-	"golang.org/x/sys/unix"
 )
 
 // A witness is a process that shows which signals were sent to the whole process group: it is
@@ -101,9 +99,7 @@ func (w *witness) listen() error {
 // It does nothing if the witness is running, and fails if it is dead.
 func (w *witness) wake() error {
 	const stopped = 5 // CLD_STOPPED
-	var info unix.Siginfo
-	err := unix.Waitid(unix.P_PID, w.pid, &info,
-		unix.WEXITED|unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
+	info, err := halt(w.pid)
 	switch {
 	case err != nil || info.Signo == 0:
 		return err
