@@ -657,13 +657,13 @@ func TestOutdated(t *testing.T) {
 	} {
 		facts := decide.ChainFacts{Session: ticket.Session, Stored: tt.stored, Held: tt.held}
 		facts.State, facts.LastUsed = tt.state, tt.used
-		if got := l.outdated(&facts); got != tt.want {
+		if got := l.outdated(&facts, func() {}); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
 	}
 	gone := decide.ChainFacts{Session: ticket.Session + 1}
 	gone.State = decide.Running
-	if l.outdated(&gone) {
+	if l.outdated(&gone, func() {}) {
 		t.Error("a session that is gone is looked at again")
 	}
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -31,10 +32,12 @@ func (l *Ledger) readFacts(c *Call) (f decide.Facts, err error) {
 			}
 			return err, IsLocked(err)
 		})
-		moved := false
+		moved, settle := false, sync.OnceFunc(func() {
+			_, _ = l.settleSome() // an outcome that is not recorded leaves its session unfit to resume
+		})
 		for _, list := range [][]decide.ChainFacts{f.Chains, f.Start} {
 			for i := range list {
-				if cf := &list[i]; err == nil && l.outdated(cf) {
+				if cf := &list[i]; err == nil && l.outdated(cf, settle) {
 					cf.Held, moved = true, true
 				}
 			}
@@ -47,12 +50,12 @@ func (l *Ledger) readFacts(c *Call) (f decide.Facts, err error) {
 }
 
 // outdated reports whether a session seems to have died or changed only because the row has changed
-// since it was read, or because the outcome was still in the spool.
-func (l *Ledger) outdated(c *decide.ChainFacts) bool {
+// since it was read, or because the outcome was still in the spool: settle records it.
+func (l *Ledger) outdated(c *decide.ChainFacts, settle func()) bool {
 	if c.Stored != decide.StoredChanged && (c.State != decide.Running || c.Held) {
 		return false
 	}
-	_, _ = l.settleSome() // an outcome that cannot be recorded leaves the session unfit to resume
+	settle()
 	changed, err := l.exists("FROM sessions WHERE id = ? AND (state <> ? OR last_used <> ?)",
 		c.Session, c.State, c.LastUsed)
 	return err == nil && changed

@@ -37,11 +37,11 @@ func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 		})
 	}
 	for i := range f.Chains {
-		one, own := &f.Chains[i], false
-		if err == nil {
-			own, err = l.exists("FROM sessions WHERE native_id = ? AND callers_own", one.NativeID)
+		one := &f.Chains[i]
+		if err == nil && !one.CallersOwn {
+			one.CallersOwn, err = l.exists("FROM sessions WHERE native_id = ? AND callers_own",
+				one.NativeID)
 		}
-		one.CallersOwn = one.CallersOwn || own
 	}
 	return f, err
 }

@@ -202,7 +202,7 @@ func TestStrangersInTheSpool(t *testing.T) {
 	}
 }
 
-// lateBook is a ledger in which a run ends between the start of a call and the reading of the facts.
+// lateBook is a ledger with a run that ends while a call begins: just before the facts are read.
 type lateBook struct {
 	*Ledger
 	end func()

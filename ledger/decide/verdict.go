@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"cmp"
+
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
@@ -9,29 +11,23 @@ import (
 // happened, the prompt must repeat the session's prompt, or at least show the whole answer.
 func (f *Facts) verdict(c *ChainFacts) reason.Code {
 	e, relation := &c.Continuity.Evidence, c.Continuity.Relation
-	if f.extends(c) {
+	switch {
+	case f.extends(c):
 		if e.Shown != "" && e.Answer == 0 {
 			return reason.HistoryEdited
 		}
 		return ""
-	}
-	proven := f.proven(c)
-	switch {
 	case relation == reason.HistoryEdited:
 		return reason.HistoryEdited
-	case !proven && relation != reason.Extends:
-		return reason.BaseChanged
+	case f.proven(c):
+		if c.AnswerShared && c.Evidence.Answer && !c.Evidence.Transcript {
+			return cmp.Or(f.objection(c), reason.Ambiguous)
+		}
+		return f.objection(c)
+	case relation == reason.Extends:
+		return cmp.Or(f.objection(c), reason.NoEvidence)
 	}
-	why := f.objection(c)
-	switch {
-	case why != "":
-		return why
-	case !proven:
-		return reason.NoEvidence
-	case c.AnswerShared && c.Evidence.Answer && !c.Evidence.Transcript:
-		return reason.Ambiguous
-	}
-	return ""
+	return reason.BaseChanged
 }
 
 // extends reports whether the prompt extends the session's, and that suffices.
