@@ -17,15 +17,12 @@ import (
 
 	"reprise/ledger/decide"
 	"reprise/ledger/proc"
-
-	"golang.org/x/sys/unix"
 )
 
 // Limits on reading about the processes above a call.
 const (
-	maxCallers     = 7    // processes
-	maxCommandLine = 4096 // bytes
-	maxCallerName  = 40   // bytes
+	maxCallers    = 7  // processes
+	maxCallerName = 40 // bytes
 )
 
 // procRoot is where Linux shows the processes. Without it the caller is unknown.
@@ -42,7 +39,7 @@ func find(root, boot string, pid, parent int) decide.Caller {
 	if err != nil || noNamespace != nil || self != strconv.Itoa(pid) {
 		return decide.Caller{} // other PIDs are shown than the process's own namespace has
 	}
-	t, c := &processTable{root: root}, decide.Caller{}
+	t, c := processTable(root), decide.Caller{}
 	below := processStat{parent: parent, start: math.MaxInt64}
 	for range maxCallers {
 		p, ok := t.read(below.parent)
@@ -66,11 +63,8 @@ func find(root, boot string, pid, parent int) decide.Caller {
 	return c
 }
 
-// A processTable is a mounted proc file system. It is for one goroutine.
-type processTable struct {
-	root   string
-	buffer [maxCommandLine]byte
-}
+// A processTable is the path of a mounted proc file system.
+type processTable string
 
 // A processStat is a process as the file stat shows it.
 type processStat struct {
@@ -82,7 +76,7 @@ type processStat struct {
 }
 
 // read returns the facts about a process; ok reports whether they are known.
-func (t *processTable) read(pid int) (p processStat, ok bool) {
+func (t processTable) read(pid int) (p processStat, ok bool) {
 	text := t.file(pid, "stat")
 	first, last := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
 	if first < 0 || last < first {
@@ -106,31 +100,24 @@ func (t *processTable) read(pid int) (p processStat, ok bool) {
 }
 
 // arguments returns a process's command line. A process that has overwritten it, or that is hidden,
-// has none. cut reports whether it is longer than the part that was read.
-func (t *processTable) arguments(pid int) (args []string, cut bool) {
-	text := t.file(pid, "cmdline")
-	args = strings.Split(text, "\x00")
-	return args[:len(args)-1], len(text) == maxCommandLine
+// has none.
+func (t processTable) arguments(pid int) []string {
+	args := strings.Split(t.file(pid, "cmdline"), "\x00")
+	return args[:len(args)-1]
 }
 
-// file returns the start of a process's file, "" if it cannot be read. It makes three system calls
-// where os.ReadFile makes nine.
-func (t *processTable) file(pid int, name string) string {
-	fd, err := unix.Open(t.root+"/"+strconv.Itoa(pid)+"/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return ""
-	}
-	defer unix.Close(fd)
-	n, _ := unix.Read(fd, t.buffer[:])
-	return string(t.buffer[:max(n, 0)])
+// file returns a process's file, "" if it cannot be read.
+func (t processTable) file(pid int, name string) string {
+	text, _ := os.ReadFile(filepath.Join(string(t), strconv.Itoa(pid), name))
+	return string(text)
 }
 
 // readsTerminal reports whether a process's stdin is a terminal. If that is hidden, it is taken to
 // be if the process has one. dash and ash redirect their own stdin while a command of theirs runs;
 // then they have the terminal as descriptor 10.
-func (t *processTable) readsTerminal(p processStat) bool {
+func (t processTable) readsTerminal(p processStat) bool {
 	for _, descriptor := range []string{"0", "10"} {
-		file, err := os.Readlink(filepath.Join(t.root, strconv.Itoa(p.pid), "fd", descriptor))
+		file, err := os.Readlink(filepath.Join(string(t), strconv.Itoa(p.pid), "fd", descriptor))
 		switch {
 		case err != nil && descriptor == "0":
 			return p.terminal
@@ -160,7 +147,7 @@ const (
 
 // role returns the part of a process in a call, and the name: the script's if it is an
 // interpreter.
-func (t *processTable) role(p processStat) (callerRole, string) {
+func (t processTable) role(p processStat) (callerRole, string) {
 	name := programName(p.command)
 	if role := roleOf(name); role != roleProgram {
 		return role, name
@@ -169,13 +156,13 @@ func (t *processTable) role(p processStat) (callerRole, string) {
 	if !known {
 		return roleProgram, name
 	}
-	args, cut := t.arguments(p.pid)
+	args := t.arguments(p.pid)
 	if len(args) == 0 {
 		return roleUnknown, name
 	}
 	script, fromStdin := i.parse(args[1:])
 	switch {
-	case fromStdin && !cut && (strings.HasPrefix(args[0], "-") || t.readsTerminal(p)):
+	case fromStdin && (strings.HasPrefix(args[0], "-") || t.readsTerminal(p)):
 		return roleShell, name
 	case script == "":
 		return roleProgram, name

@@ -303,9 +303,9 @@ func TestCallersAreBounded(t *testing.T) {
 		1000, 999).Run().Name; got != "x"+strings.Repeat("ü", 19) {
 		t.Errorf("named %q", got)
 	}
-	// The part that is cut off can be a script.
-	cut := typed("bash", "bash", "--rcfile", strings.Repeat("x", maxCommandLine), "loop.sh")
-	if got := described(find(fakeProc(t, cut), "boot", 1000, 999)); got != "bash" {
+	// A command line is read to the end, where the script can be.
+	whole := typed("bash", "bash", "--rcfile", strings.Repeat("x", 1<<17), "loop.sh")
+	if got := described(find(fakeProc(t, whole), "boot", 1000, 999)); got != "loop.sh" {
 		t.Errorf("with a long command line: %q", got)
 	}
 }
