@@ -135,7 +135,7 @@ func (a *Attempt) closeTaps() {
 }
 
 func (a *Attempt) connect(stdout, stderr *os.File) {
-	a.outputs.open(stdout, stderr, a.state == stateHolding)
+	a.outputs.open(stdout, stderr)
 	a.readStdout(a.taps[0])
 	if len(a.taps) > 1 {
 		a.readStderr(a.taps[1])
@@ -220,18 +220,17 @@ func (a *Attempt) finish() {
 		a.checkEnd()
 	}
 	if a.state == stateRefusing || a.state == stateRefused {
-		a.state = stateRefused
-		a.drop()
+		a.state, a.held = stateRefused, nil
 		return
 	}
-	a.stderr.write([]byte(a.Stream.TakeStderr()), nil)
-	a.stdout.write(last, nil)
+	a.write(a.stderr, []byte(a.Stream.TakeStderr()), nil)
+	a.write(a.stdout, last, nil)
 	if *a.ended == (Status{}) && a.Stopped == 0 {
-		a.stdout.write(a.Stream.Seen().Unshown, nil)
+		a.write(a.stdout, a.Stream.Seen().Unshown, nil)
 	}
 	a.writeBehind()
-	a.show()
 	a.state = stateDelivering
+	a.show()
 	a.deliver(func() { a.post(func() { a.state = stateDelivered }) })
 }
 

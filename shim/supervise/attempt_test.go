@@ -406,8 +406,7 @@ func TestRelease(t *testing.T) {
 	} {
 		w := newWriter()
 		a := &Attempt{gate: gate{Options: Options{Stream: &scriptedStream{}}, state: state,
-			outputs: outputs{stdout: newSink(devNull(t), w, true),
-				stderr: newSink(devNull(t), w, true)}}}
+			outputs: outputs{stdout: newSink(devNull(t), w), stderr: newSink(devNull(t), w)}}}
 		if a.release(); a.state != want {
 			t.Errorf("state %d becomes %d, want %d", state, a.state, want)
 		}
@@ -711,10 +710,10 @@ func TestLimitHolding(t *testing.T) {
 	} {
 		stream := &scriptedStream{atEnd: test.atEnd}
 		a := &Attempt{gate: gate{Options: Options{Stream: stream, gateTimeout: time.Minute},
-			outputs: outputs{stdout: newSink(devNull(t), newWriter(), true),
-				stderr: newSink(devNull(t), newWriter(), true)}}}
-		a.stdout.write([]byte(test.held), nil)
-		a.stderr.write([]byte(test.aside), nil)
+			state: stateHolding, outputs: outputs{stdout: newSink(devNull(t), newWriter()),
+				stderr: newSink(devNull(t), newWriter())}}}
+		a.write(a.stdout, []byte(test.held), nil)
+		a.write(a.stderr, []byte(test.aside), nil)
 		if test.named {
 			stream.seen.ID = "one"
 		}

@@ -45,8 +45,7 @@ func newTalk(t *testing.T, state runState) *talk {
 		},
 		state: state}}
 	w := newWriter()
-	k.stdout, k.stderr = newSink(out, w, state == stateHolding),
-		newSink(out, w, state == stateHolding)
+	k.stdout, k.stderr, k.writers = newSink(out, w), newSink(out, w), []*writer{w}
 	t.Cleanup(func() { in.Close(nil); tools.Close() })
 	k.converse()
 	t.Cleanup(func() { // the reader ends before its file is closed

@@ -68,10 +68,20 @@ func (g *gate) Shown(st Status) Status {
 
 func (g *gate) died() bool { return g.ended != nil && g.ended.Signal != 0 }
 
-// write writes to one of the caller's streams, unless the tool has refused the resume.
+// maxHeld is how many bytes of output are held at most. Shown early is better than lost.
+const maxHeld = 64 << 20
+
+// write passes data on to one of the caller's streams, or holds them. If the tool has refused the
+// resume, it drops them.
 func (g *gate) write(to *sink, data []byte, from *buffer) {
-	if g.state != stateRefusing {
-		to.write(data, from)
+	switch {
+	case len(data) == 0 || to.gone || g.state == stateRefusing:
+	case g.state == stateHolding:
+		if g.hold(to, data); g.heldSize > maxHeld {
+			g.letOut()
+		}
+	default:
+		to.pass(data, from)
 	}
 }
 
@@ -215,8 +225,7 @@ var trialLimit = 2 * time.Second // shorter in this package's tests
 // stdin.
 func (g *gate) limitHolding() {
 	waits := g.Input.relay != nil && !g.named() || g.Input.Talk != nil && g.Input.Talk.Scout != nil
-	if g.timeout == nil && !waits && !g.Stream.PrintsAtEnd() &&
-		(g.stdout.holds() || g.stderr.holds()) {
+	if g.timeout == nil && !waits && !g.Stream.PrintsAtEnd() && len(g.held) > 0 {
 		g.timeout = time.After(g.gateTimeout)
 	}
 }

@@ -1,7 +1,6 @@
 package supervise
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -94,29 +93,34 @@ func TestOrderInOneFileAtTheEnd(t *testing.T) {
 	}
 }
 
-// Held output of two streams of one file is shown as it came, whichever is shown first.
-func TestHeldInOneFile(t *testing.T) {
-	for _, large := range []bool{false, true} {
-		out, w := outputFile(t), newWriter()
-		a, b := newSink(out, w, true), newSink(out, w, true)
-		b.held = a.held
-		var want bytes.Buffer
-		for i := range 5 {
-			text := []byte(fmt.Sprintf("piece %d\n", i))
-			if large {
-				text = bytes.Repeat(text, heldMemory/len(text)/3)
-			}
-			[]*sink{a, b, b}[i%3].write(text, nil)
-			want.Write(text)
+// Held output of two streams is shown as it came: in order if they are one file, and each to its
+// own file otherwise.
+func TestHeldOfTwoStreams(t *testing.T) {
+	for _, one := range []bool{false, true} {
+		out, aside := outputFile(t), outputFile(t)
+		if one {
+			aside = out
 		}
-		b.show()
-		a.write([]byte("later\n"), nil)
-		a.show()
-		want.WriteString("later\n")
-		close(w.queue)
-		w.run(make(chan struct{}), nil)
-		if got := contents(t, out); got != want.String() {
-			t.Errorf("large %v: %d bytes, want %d: %.200q", large, len(got), want.Len(), got)
+		g := held(t, out, aside)
+		var want [2]string
+		for i := range 5 {
+			text := fmt.Sprintf("piece %d\n", i)
+			n := []int{0, 1, 1}[i%3]
+			g.write([]*sink{g.stdout, g.stderr}[n], []byte(text), nil)
+			if want[n] += text; one {
+				want[1-n] += text
+			}
+		}
+		g.letOut()
+		g.write(g.stderr, []byte("later\n"), nil)
+		if want[1] += "later\n"; one {
+			want[0] = want[1]
+		}
+		if written(g.writers...) {
+			t.Error("it failed")
+		}
+		if got := [2]string{contents(t, out), contents(t, aside)}; got != want {
+			t.Errorf("one file %v: %q, want %q", one, got, want)
 		}
 	}
 }
@@ -483,8 +487,7 @@ func TestWhatEndsWhenTheCallerHasGone(t *testing.T) {
 				defer w.Close()
 				files[i] = r
 			}
-			a.stdout, a.stderr = newSink(devNull(t), newWriter(), false),
-				newSink(devNull(t), newWriter(), false)
+			a.stdout, a.stderr = newSink(devNull(t), newWriter()), newSink(devNull(t), newWriter())
 			a.taps = []*tap{{ours: files[0], to: a.stdout}, {ours: files[1], to: a.stderr}}
 			if ended {
 				a.ended = &Status{}

@@ -3,7 +3,6 @@ package supervise
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"slices"
 	"sync"
@@ -12,88 +11,46 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A sink is one of the caller's streams, as the event loop sees it. While output is held, a sink
-// stores it; then it is either shown or dropped. A sink never waits for the caller: the writer
-// does.
+// A sink is one of the caller's streams, as the event loop sees it. A sink never waits for the
+// caller: the writer does.
 type sink struct {
 	fd     int
 	atOnce bool // the file takes all of a write at once: nothing of another process comes between
 	writer *writer
-	held   *heldOutput // nil if output is passed on at once; two sinks of one file share it
 	// the caller has closed its end, or a write has failed; nothing more is written
 	gone   bool
 	failed error // why a write failed although the caller has not closed its end
 }
 
-func newSink(f *os.File, w *writer, hold bool) *sink {
-	s := &sink{fd: int(f.Fd()), atOnce: takesAll(f), writer: w}
-	if hold {
-		s.held = &heldOutput{}
-	}
-	return s
+func newSink(f *os.File, w *writer) *sink {
+	return &sink{fd: int(f.Fd()), atOnce: takesAll(f), writer: w}
 }
 
-// write shows or holds data. The data are in the buffer from; if that is nil they must not
+// pass has the writer write data. The data are in the buffer from; if that is nil they must not
 // change later.
-func (s *sink) write(data []byte, from *buffer) {
-	switch {
-	case len(data) == 0 || s.gone:
-	case s.held == nil || s.held.shown:
-		s.pass(data, from)
-	case s.held.write(s, data) != nil:
-		// There is no room to hold the output. Shown early is better than lost.
-		s.show()
-		s.write(data, from)
-	}
-}
-
-// pass writes data although the sink can hold the output. The data must not change.
 func (s *sink) pass(data []byte, from *buffer) {
 	if !s.gone {
 		from.retain()
-		s.writer.add(chunk{s, s.writing(data), from})
-	}
-}
-
-func (s *sink) writing(data []byte) func() error {
-	return func() error {
-		_, err := s.Write(data)
-		return err
+		s.writer.add(chunk{parts: []part{{s, data}}, buffer: from})
 	}
 }
 
 // close closes the caller's stream once all output is written. Nothing can be written later.
 func (s *sink) close() {
-	s.writer.add(chunk{to: s, write: func() error { replace(s.fd); return nil }})
+	s.writer.add(chunk{closes: s})
 	s.gone = true
-}
-
-func (s *sink) holds() bool { return s.held != nil && s.held.memory.Len()+int(s.held.size) > 0 }
-
-// show passes on the held output, and from then on all output at once.
-func (s *sink) show() {
-	if s.held != nil && !s.held.shown && !s.gone {
-		s.held.shown = true
-		s.writer.add(chunk{to: s, write: s.held.copyOut})
-	}
-	s.held = nil
-}
-
-func (s *sink) drop() {
-	s.held.drop()
-	s.held = nil
 }
 
 // smallPiece is how many bytes are written at once to a caller that is watched: a pipe takes them
 // as soon as the reader has emptied a page.
 const smallPiece = 4 << 10
 
-// Write writes all of data, also to a descriptor that is non-blocking, and counts the data that the
+// write writes all of data, also to a descriptor that is non-blocking, and counts the data that the
 // caller has taken. Only the sink's writer calls it. With *os.File a closed pipe on stdout would
 // kill the shim.
-func (s *sink) Write(data []byte) (written int, err error) {
-	for written < len(data) {
-		size := len(data) - written
+func (s *sink) write(data []byte) error {
+	for len(data) > 0 {
+		size := len(data)
 		switch {
 		case s.atOnce:
 		case s.writer.watched.Load():
@@ -101,100 +58,27 @@ func (s *sink) Write(data []byte) (written int, err error) {
 		default:
 			size = min(size, pieceSize)
 		}
-		n, err := unix.Write(s.fd, data[written:written+size])
+		n, err := unix.Write(s.fd, data[:size])
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EAGAIN):
 			if _, err := poll(s.fd, unix.POLLOUT, -1); err != nil {
-				return written, err
+				return err
 			}
 		case err != nil:
-			return written, err
+			return err
 		default:
 			s.writer.taken.Add(int64(n))
-			written += n
+			data = data[n:]
 		}
 	}
-	return written, nil
+	return nil
 }
 
 // HungUp reports whether a descriptor is a pipe or socket with a closed other end.
 func HungUp(fd int) bool {
 	ready, err := poll(fd, 0, 0)
 	return err == nil && ready&(unix.POLLERR|unix.POLLHUP) != 0
-}
-
-// heldMemory is how many bytes of held output stay in memory. More goes to an unnamed file.
-const heldMemory = 4 << 20
-
-// A heldOutput stores the output of one stream, or of two in order of arrival, until it is shown or
-// dropped.
-type heldOutput struct {
-	memory bytes.Buffer
-	file   *os.File
-	size   int64 // of the file
-	runs   []run
-	shown  bool // a writer has it
-}
-
-// A run is held output of one stream without any of the other's in between.
-type run struct {
-	to   *sink
-	size int64
-}
-
-func (s *heldOutput) write(to *sink, data []byte) error {
-	if err := s.store(data); err != nil {
-		return err
-	}
-	if last := len(s.runs) - 1; last < 0 || s.runs[last].to != to {
-		s.runs = append(s.runs, run{to: to})
-	}
-	s.runs[len(s.runs)-1].size += int64(len(data))
-	return nil
-}
-
-func (s *heldOutput) store(data []byte) error {
-	if s.file == nil && s.memory.Len()+len(data) <= heldMemory {
-		s.memory.Write(data)
-		return nil
-	}
-	if s.file == nil {
-		f, err := unlinkedFile()
-		if err != nil {
-			return err
-		}
-		s.file = f
-	}
-	n, err := s.file.WriteAt(data, s.size)
-	if err != nil {
-		return err // size stays, so that a part that was written is ignored
-	}
-	s.size += int64(n)
-	return nil
-}
-
-func (s *heldOutput) copyOut() error {
-	defer s.drop()
-	// without a file the size is 0
-	from := io.MultiReader(&s.memory, io.NewSectionReader(s.file, 0, s.size))
-	for _, r := range s.runs {
-		whole := make([]byte, min(r.size, heldMemory))
-		n, err := io.CopyBuffer(r.to, io.LimitReader(from, r.size), whole)
-		if err == nil && n < r.size {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *heldOutput) drop() {
-	if s != nil && s.file != nil {
-		s.file.Close()
-	}
 }
 
 // A ring keeps the last ringSize bytes of a stream.
@@ -253,11 +137,17 @@ func (b *buffer) release() {
 	b.free <- b // never blocks: the channel has room for all of a stream's buffers
 }
 
-// A chunk is the data that a writer writes at once.
+// A part is output of one stream without any of the other's in between.
+type part struct {
+	to   *sink
+	data []byte
+}
+
+// A chunk is the work that a writer is given at once: output, or the end of a stream.
 type chunk struct {
-	to     *sink
-	write  func() error
+	parts  []part
 	buffer *buffer // the buffer that contains the data, or nil
+	closes *sink
 }
 
 // replace closes a descriptor, so that no other process can see it open. The number stays in use.
@@ -301,11 +191,17 @@ func (w *writer) run(stop <-chan struct{}, lost func(*sink, error)) {
 			return
 		default:
 		}
-		if !slices.Contains(failed, c.to) {
-			if err := c.write(); err != nil {
-				failed = append(failed, c.to)
-				lost(c.to, err)
+		for _, p := range c.parts {
+			if slices.Contains(failed, p.to) {
+				continue
 			}
+			if err := p.to.write(p.data); err != nil {
+				failed = append(failed, p.to)
+				lost(p.to, err)
+			}
+		}
+		if c.closes != nil {
+			replace(c.closes.fd)
 		}
 		w.waiting.Add(-1)
 		c.buffer.release()
@@ -316,24 +212,24 @@ func (w *writer) run(stop <-chan struct{}, lost func(*sink, error)) {
 type outputs struct {
 	stdout, stderr *sink
 	writers        []*writer // one if both streams are one file
+	held           []part    // output that is held, in order of arrival
+	heldSize       int       // in bytes
 	writing        sync.WaitGroup
 	taken          int64 // bytes that the caller had taken at the last beat
 	idle           int   // beats since a signal without any taken output
 }
 
-// open makes sinks and writers. If stdout and stderr are one file, a single writer and a single
-// heldOutput keep their order.
-func (o *outputs) open(stdout, stderr *os.File, hold bool) {
-	first, one := newWriter(), sameFile(stdout, stderr)
+// open makes sinks and writers. If stdout and stderr are one file, a single writer keeps their
+// order.
+func (o *outputs) open(stdout, stderr *os.File) {
+	first := newWriter()
+	last := first
 	o.writers = []*writer{first}
-	if !one {
-		o.writers = append(o.writers, newWriter())
+	if !sameFile(stdout, stderr) {
+		last = newWriter()
+		o.writers = append(o.writers, last)
 	}
-	o.stdout, o.stderr = newSink(stdout, first, hold),
-		newSink(stderr, o.writers[len(o.writers)-1], hold)
-	if one {
-		o.stderr.held = o.stdout.held
-	}
+	o.stdout, o.stderr = newSink(stdout, first), newSink(stderr, last)
 }
 
 // sameFile reports whether two descriptors refer to one file, as after 2>&1.
@@ -349,15 +245,24 @@ func (o *outputs) startWriters(stop <-chan struct{}, lost func(*sink, error)) {
 	}
 }
 
-// show passes on the held output, in order of arrival if both streams are one file.
-func (o *outputs) show() {
-	o.stdout.show()
-	o.stderr.show()
+// hold keeps data for later.
+func (o *outputs) hold(to *sink, data []byte) {
+	o.heldSize += len(data)
+	if last := len(o.held) - 1; last >= 0 && o.held[last].to == to {
+		o.held[last].data = append(o.held[last].data, data...)
+		return
+	}
+	o.held = append(o.held, part{to, bytes.Clone(data)})
 }
 
-func (o *outputs) drop() {
-	o.stdout.drop()
-	o.stderr.drop()
+// show passes on the held output.
+func (o *outputs) show() {
+	for _, w := range o.writers {
+		w.add(chunk{parts: slices.DeleteFunc(slices.Clone(o.held), func(p part) bool {
+			return p.to.writer != w || p.to.gone
+		})})
+	}
+	o.held, o.heldSize = nil, 0
 }
 
 // deliver closes the writers' queues, and calls done, in a goroutine, when they are written.

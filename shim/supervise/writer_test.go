@@ -2,9 +2,7 @@ package supervise
 
 import (
 	"bytes"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,40 +13,63 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// written has a writer write all that a sink was given, and reports whether that failed.
-func written(w *writer) (failed bool) {
-	gone := 0
-	close(w.queue)
-	w.run(nil, func(*sink, error) { gone++ })
-	return gone > 0
+// written has writers write all that they were given, and reports whether that failed.
+func written(writers ...*writer) (failed bool) {
+	for _, w := range writers {
+		close(w.queue)
+		w.run(nil, func(*sink, error) { failed = true })
+	}
+	return failed
 }
 
-func TestSink(t *testing.T) {
-	tests := []struct {
-		name string
-		hold bool
-		do   func(*sink)
+// held returns a gate that holds the output to two files.
+func held(t *testing.T, stdout, stderr *os.File) *gate {
+	t.Helper()
+	g := &gate{Options: Options{Stream: &scriptedStream{}}, state: stateHolding}
+	g.open(stdout, stderr)
+	return g
+}
+
+func TestHolding(t *testing.T) {
+	a, b := []byte("a"), []byte("b")
+	for name, test := range map[string]struct {
+		do   func(*gate)
 		want string
 	}{
-		{"open", false,
-			func(s *sink) { s.write([]byte("a"), nil); s.write(nil, nil); s.write([]byte("b"), nil) }, "ab"},
-		{"held", true, func(s *sink) { s.write([]byte("a"), nil) }, ""},
-		{"shown", true,
-			func(s *sink) { s.write([]byte("a"), nil); s.show(); s.write([]byte("b"), nil); s.show() }, "ab"},
-		{"dropped", true, func(s *sink) { s.write([]byte("a"), nil); s.drop(); s.show() }, ""},
-		{"dropped twice", true,
-			func(s *sink) { s.write([]byte("a"), nil); s.drop(); s.drop() }, ""},
-		{"gone", true,
-			func(s *sink) { s.write([]byte("a"), nil); s.gone = true; s.show(); s.write([]byte("b"), nil) }, ""},
-	}
-	for _, test := range tests {
-		f, w := outputFile(t), newWriter()
-		test.do(newSink(f, w, test.hold))
-		if failed := written(w); failed {
-			t.Errorf("%s: it failed", test.name)
+		"passed on": {func(g *gate) {
+			g.letOut()
+			g.write(g.stdout, a, nil)
+			g.write(g.stdout, nil, nil)
+			g.write(g.stdout, b, nil)
+		}, "ab"},
+		"held": {func(g *gate) { g.write(g.stdout, a, nil) }, ""},
+		"let out": {func(g *gate) {
+			g.write(g.stdout, a, nil)
+			g.letOut()
+			g.write(g.stdout, b, nil)
+			g.letOut()
+		}, "ab"},
+		"refused": {func(g *gate) {
+			g.write(g.stdout, a, nil)
+			g.state = stateRefusing
+			g.write(g.stdout, b, nil)
+			g.letOut()
+		}, ""},
+		"gone": {func(g *gate) {
+			g.write(g.stdout, a, nil)
+			g.stdout.gone = true
+			g.letOut()
+			g.write(g.stdout, b, nil)
+		}, ""},
+	} {
+		f := outputFile(t)
+		g := held(t, f, devNull(t))
+		test.do(g)
+		if written(g.writers...) {
+			t.Errorf("%s: it failed", name)
 		}
 		if got := contents(t, f); got != test.want {
-			t.Errorf("%s: shown %q, want %q", test.name, got, test.want)
+			t.Errorf("%s: shown %q, want %q", name, got, test.want)
 		}
 	}
 }
@@ -65,9 +86,10 @@ func TestBuffersGoBack(t *testing.T) {
 	b := &buffer{rendered: make([]byte, keptRendering+1), free: free}
 	b.users.Store(1)
 	for _, f := range []*os.File{outputFile(t), closed, closed} {
-		newSink(f, w, false).write([]byte("a"), b)
+		newSink(f, w).pass([]byte("a"), b)
 	}
-	newSink(closed, w, true).write([]byte("a"), b)
+	g := held(t, closed, closed)
+	g.write(g.stdout, []byte("a"), b)
 	if b.release(); len(free) != 0 {
 		t.Error("it has gone back too early")
 	}
@@ -80,82 +102,30 @@ func TestBuffersGoBack(t *testing.T) {
 	}
 }
 
-func TestSpoolGoesToAFile(t *testing.T) {
+// More output than can be held is shown early, in order, and so is all that follows. No file has it.
+func TestNoRoomToHold(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	f, w := outputFile(t), newWriter()
-	s := newSink(f, w, true)
+	f := outputFile(t)
+	g := held(t, f, devNull(t))
 	var want bytes.Buffer
-	for i := range 7 {
-		piece := bytes.Repeat([]byte{byte('a' + i)}, 1<<20+i)
+	for i := range 2 {
+		piece := bytes.Repeat([]byte{byte('a' + i)}, maxHeld/2)
 		want.Write(piece)
-		s.write(piece, nil)
+		g.write(g.stdout, piece, nil)
 	}
-	s.write([]byte("end"), nil)
-	if s.held.file == nil || s.held.memory.Len() > heldMemory {
-		t.Fatalf("%d bytes in memory, file %v", s.held.memory.Len(), s.held.file)
+	if g.state != stateHolding {
+		t.Error("it is shown although there is room")
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
-		t.Errorf("the file has a name: %v %v", left, err)
+		t.Errorf("it is in a file: %v %v", left, err)
 	}
-	s.show()
-	written(w)
-	if got := contents(t, f); got != want.String()+"end" {
-		t.Errorf("%d bytes are shown, or in another order, want %d", len(got), want.Len()+3)
+	g.write(g.stdout, []byte("end"), nil)
+	g.write(g.stdout, []byte("later"), nil)
+	if written(g.writers...) || g.state != stateShowing || len(g.held) > 0 || g.heldSize > 0 {
+		t.Errorf("state %d, %d bytes are held", g.state, g.heldSize)
 	}
-}
-
-// Where there is no room to hold output it is shown early.
-func TestNoRoomToHold(t *testing.T) {
-	big := bytes.Repeat([]byte("x"), heldMemory+1)
-	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
-	f, w := outputFile(t), newWriter()
-	s := newSink(f, w, true)
-	s.write([]byte("a"), nil)
-	s.write(big, nil)
-	s.write([]byte("b"), nil)
-	written(w)
-	if got := contents(t, f); got != "a"+string(big)+"b" {
-		t.Errorf("%d bytes are shown, want %d", len(got), len(big)+2)
-	}
-}
-
-// TestDiskFillsUp runs itself again under a limit on the size of files: the held
-// output is cut off in the middle of a write to its file.
-func TestDiskFillsUp(t *testing.T) {
-	if os.Getenv("SHIM_TEST_FULL") == "" {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestDiskFillsUp$")
-		cmd.Env = append(os.Environ(), "SHIM_TEST_FULL=1")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
-		}
-		return
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE,
-		&syscall.Rlimit{Cur: 3 << 19, Max: 3 << 19}); err != nil {
-		t.Fatal(err)
-	}
-	read := make(chan string)
-	go func() {
-		var b bytes.Buffer
-		_, _ = b.ReadFrom(r)
-		read <- b.String()
-	}()
-	writer := newWriter()
-	s := newSink(w, writer, true)
-	var want strings.Builder
-	for i := range 8 {
-		piece := strings.Repeat(string(rune('a'+i)), 1<<20)
-		want.WriteString(piece)
-		s.write([]byte(piece), nil)
-	}
-	failed := written(writer)
-	w.Close()
-	if got := <-read; got != want.String() || failed {
-		t.Errorf("%d bytes are shown, or others, want %d; failed: %v", len(got), want.Len(), failed)
+	if got := contents(t, f); got != want.String()+"endlater" {
+		t.Errorf("%d bytes are shown, or in another order, want %d", len(got), want.Len()+8)
 	}
 }
 
@@ -167,12 +137,14 @@ func TestNobodyListens(t *testing.T) {
 	defer w.Close()
 	r.Close()
 	for _, hold := range []bool{false, true} {
-		writer := newWriter()
-		s := newSink(w, writer, hold)
-		s.write([]byte("a"), nil)
-		s.show()
-		s.write([]byte("b"), nil)
-		if !written(writer) {
+		g := held(t, w, devNull(t))
+		if !hold {
+			g.letOut()
+		}
+		g.write(g.stdout, []byte("a"), nil)
+		g.letOut()
+		g.write(g.stdout, []byte("b"), nil)
+		if !written(g.writers...) {
 			t.Errorf("held %v: nobody is told", hold)
 		}
 	}
@@ -192,7 +164,7 @@ func TestSlowReader(t *testing.T) {
 		_, _ = b.ReadFrom(r)
 		read <- b.Len()
 	}()
-	_, err := (&sink{fd: fds[1], writer: newWriter()}).Write(make([]byte, 1<<20))
+	err := (&sink{fd: fds[1], writer: newWriter()}).write(make([]byte, 1<<20))
 	unix.Close(fds[1])
 	if n := <-read; n != 1<<20 || err != nil {
 		t.Errorf("%d bytes arrived, %v", n, err)
@@ -243,17 +215,13 @@ func TestWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := newWriter()
-		lost, taken := newSink(broken, w, false), newSink(out, w, false)
-		held := &heldOutput{}
-		if err := held.write(taken, []byte("held ")); err != nil {
-			t.Fatal(err)
-		}
+		lost, taken := newSink(broken, w), newSink(out, w)
 		free, stop, gone := make(chan *buffer, 8), make(chan struct{}), 0
-		for i, c := range []chunk{{to: taken, write: held.copyOut},
-			{to: lost, write: lost.writing([]byte("x"))},
-			{to: taken, write: taken.writing([]byte("one "))},
-			{to: lost, write: lost.writing([]byte("y"))},
-			{to: taken, write: taken.writing([]byte("two"))}} {
+		for i, parts := range [][]part{
+			{{taken, []byte("he")}, {lost, []byte("w")}, {taken, []byte("ld ")}},
+			{{lost, []byte("x")}}, {{taken, []byte("one ")}}, {{lost, []byte("y")}},
+			{{taken, []byte("two")}}} {
+			c := chunk{parts: parts}
 			if i > 0 {
 				c.buffer = &buffer{free: free}
 				c.buffer.users.Store(1)
@@ -291,17 +259,20 @@ func TestLinesInASharedFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		s, line := newSink(f, newWriter(), false), []byte(strings.Repeat(letter, size)+"\n")
+		line := []byte(strings.Repeat(letter, size) + "\n")
 		calls.Go(func() {
 			for i := range lines {
-				held := &heldOutput{}
-				if write := s.writing(line); i%2 == 0 {
-					err = write()
-				} else if err = held.write(s, line); err == nil {
-					err = held.copyOut()
+				g := held(t, f, devNull(t))
+				if i%2 == 0 {
+					g.letOut()
+					g.write(g.stdout, line, nil)
+				} else { // it is held as it came
+					g.write(g.stdout, line[:size/2], nil)
+					g.write(g.stdout, line[size/2:], nil)
+					g.letOut()
 				}
-				if err != nil {
-					t.Error(err)
+				if written(g.writers...) {
+					t.Error("it failed")
 				}
 			}
 		})
@@ -314,29 +285,6 @@ func TestLinesInASharedFile(t *testing.T) {
 	for line := range strings.Lines(string(text)) {
 		if line != strings.Repeat(line[:1], size)+"\n" {
 			t.Fatalf("a line of %d bytes is damaged", len(line))
-		}
-	}
-}
-
-// Held output is written as one, and the file of it is gone then; where nobody reads it, that is an
-// error.
-func TestWhatWasHeldIsWritten(t *testing.T) {
-	r, broken := pair(t, blockingPipe)
-	r.Close()
-	for _, to := range []*os.File{outputFile(t), broken} {
-		held, s := &heldOutput{}, newSink(to, newWriter(), false)
-		if err := held.write(s, make([]byte, heldMemory+1)); err != nil {
-			t.Fatal(err)
-		}
-		err := held.copyOut()
-		if (err != nil) != (to == broken) {
-			t.Errorf("%s: %v", to.Name(), err)
-		}
-		if info, err := to.Stat(); err != nil || to != broken && info.Size() != heldMemory+1 {
-			t.Errorf("%d bytes are written, %v", info.Size(), err)
-		}
-		if err := held.file.Close(); !errors.Is(err, os.ErrClosed) {
-			t.Errorf("its file is open: %v", err)
 		}
 	}
 }
