@@ -37,10 +37,9 @@ type events struct {
 
 // timers are the times that the event loop waits for.
 type timers struct {
-	overdue  <-chan time.Time // fires when a retired scout has not ended in time
-	beats    <-chan time.Time // the next beat, nil before a terminating signal
-	closing  <-chan time.Time // fires a short time after the tool has closed a stream
-	sweeping <-chan time.Time // the next sweep, nil after the last one
+	overdue <-chan time.Time // fires when a retired scout has not ended in time
+	beats   <-chan time.Time // the next beat, nil before a terminating signal
+	closing <-chan time.Time // fires a short time after the tool has closed a stream
 }
 
 // post has the event loop do a step for another goroutine, unless the loop has ended.
@@ -91,8 +90,6 @@ func (a *Attempt) handleEvent() {
 		a.process.end()
 	case <-a.timeout:
 		a.release()
-	case <-a.sweeping:
-		a.sweep()
 	case <-a.beats:
 		a.checkCaller()
 	case <-a.closing:
@@ -315,10 +312,9 @@ func (a *Attempt) nextBeat() time.Duration {
 	return beat
 }
 
-// sweep removes orphan files and sets the time of the next sweep. Once the session's ID is known
-// the tool writes no more of them.
+// sweep removes orphan files, and does so again later. Once the session's ID is known the tool writes
+// no more of them.
 func (a *Attempt) sweep() {
-	a.sweeping = nil
 	if a.Sweep == nil {
 		return
 	}
@@ -326,7 +322,8 @@ func (a *Attempt) sweep() {
 	if !a.named() {
 		// the first ones soon after each other: any other start of the tool can find the file too
 		pause := time.Since(a.started) / 50
-		a.sweeping = time.After(min(max(pause, 20*time.Millisecond), time.Second))
+		pause = min(max(pause, 20*time.Millisecond), time.Second)
+		time.AfterFunc(pause, func() { a.post(a.sweep) })
 	}
 }
 
