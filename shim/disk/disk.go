@@ -5,14 +5,13 @@ package disk
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Limits, in bytes, for reading a file that the working directory or the caller can choose, and
@@ -31,28 +30,39 @@ var (
 // Read reads a regular file of at most max bytes. It never blocks, even if a FIFO
 // replaces the file meanwhile.
 func Read(path string, max int64) (string, error) {
-	var st unix.Stat_t
-	if err := unix.Stat(path, &st); err != nil {
-		return "", err
+	info, err := os.Stat(path) // to open anything else could change it
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrNotRegular
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return "", ErrNotRegular
-	}
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return "", err
 	}
-	defer unix.Close(fd)
-	if err := unix.Fstat(fd, &st); err != nil {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
 		return "", err
 	}
+	defer file.Close()
+	info, err = file.Stat()
 	switch {
-	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
 		return "", ErrNotRegular
-	case st.Size > max:
+	case info.Size() > max:
 		return "", ErrTooLarge
 	}
-	return ReadAt(fd, 0, st.Size)
+	return ReadAt(file, 0, info.Size())
+}
+
+// ReadAt reads size bytes from an offset on, or fewer if the file ends before. The file's own
+// offset stays.
+func ReadAt(file *os.File, offset, size int64) (string, error) {
+	data := make([]byte, size)
+	n, err := file.ReadAt(data, offset)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return string(data[:n]), err
 }
 
 // Replace writes a file that only the user can read. It renames another one, with a name that
@@ -131,25 +141,4 @@ func Resolve(path string) string {
 		return path
 	}
 	return filepath.Join(Resolve(dir), filepath.Base(path))
-}
-
-// ReadAt reads size bytes from an offset on, or fewer if the file ends before. The descriptor's own
-// offset stays.
-func ReadAt(fd int, offset, size int64) (string, error) {
-	data := make([]byte, size)
-	n := 0
-	for n < len(data) {
-		m, err := unix.Pread(fd, data[n:], offset+int64(n))
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		if m == 0 {
-			break
-		}
-		n += m
-	}
-	return string(data[:n]), nil
 }

@@ -118,11 +118,10 @@ func cannotBeOpenedAgain(fd int) bool {
 	return false
 }
 
-// unnamedFile makes a file in memory.
-func unnamedFile() (*os.File, error) {
+func memoryFile() (*os.File, error) {
 	fd, err := unix.MemfdCreate("reprise", unix.MFD_CLOEXEC)
 	if err != nil {
-		return unlinkedFile()
+		return nil, err
 	}
 	return os.NewFile(uintptr(fd), "stdin"), nil
 }

@@ -3,6 +3,7 @@
 package supervise
 
 import (
+	"errors"
 	"os"
 	"syscall"
 
@@ -62,4 +63,5 @@ func widen(*os.File) {}
 // whenHungUp does nothing: a failing write reports that the caller has closed its end.
 func whenHungUp(int, <-chan struct{}, func()) {}
 
-func unnamedFile() (*os.File, error) { return unlinkedFile() }
+// memoryFile fails: this system has no files in memory.
+func memoryFile() (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -100,7 +100,7 @@ func (s *Staged) Again() {
 		s.used = s.Data != ""
 	}
 	if s.end > 0 {
-		_, err := unix.Seek(int(s.From.Fd()), s.end-int64(len(s.Data)), io.SeekStart)
+		_, err := s.From.Seek(s.end-int64(len(s.Data)), io.SeekStart)
 		s.used = err != nil
 	}
 }
@@ -130,7 +130,7 @@ func Stage(stdin *os.File, use rewrite.StdinUse, awaits, preview bool) (*Staged,
 	}
 	fd := int(stdin.Fd())
 	if info.Mode().IsRegular() {
-		return s, s.readFile(fd, info.Size())
+		return s, s.readFile(info.Size())
 	}
 	first, ended := readNow(fd)
 	switch {
@@ -170,16 +170,16 @@ func readNow(fd int) (data []byte, ended bool) {
 	return data[:max(n, 0)], err == nil && n == 0
 }
 
-// readFile reads a file from the descriptor's offset on, without changing the offset.
-func (s *Staged) readFile(fd int, size int64) error {
-	at, err := unix.Seek(fd, 0, io.SeekCurrent)
+// readFile reads a file from its offset on, without changing the offset.
+func (s *Staged) readFile(size int64) error {
+	at, err := s.From.Seek(0, io.SeekCurrent)
 	if err != nil || at >= size {
 		return err
 	}
 	if size-at > maxStdin {
 		return reason.StdinTooBig
 	}
-	s.Data, err = disk.ReadAt(fd, at, size-at)
+	s.Data, err = disk.ReadAt(s.From, at, size-at)
 	s.end = at + int64(len(s.Data))
 	return err
 }
@@ -237,10 +237,10 @@ func poll(fd int, events int16, wait time.Duration) (ready int16, err error) {
 	return fds[0].Revents, err
 }
 
-// textFile returns an unnamed file that contains text. If no file can hold it, textFile returns a
-// pipe: the caller's limit on the size of files (ulimit -f) also applies to a memfd.
+// textFile returns a file in memory that contains text. If no such file can hold it, textFile returns
+// a pipe: the caller's limit on the size of files (ulimit -f) also applies to a memfd.
 func textFile(text string) (*os.File, error) {
-	if f, err := inFile(text); err == nil {
+	if f, err := inMemory(text); err == nil {
 		return f, nil
 	}
 	none, err := os.Open(os.DevNull)
@@ -266,8 +266,8 @@ func ahead(text string, of *os.File) (*os.File, error) {
 	return r, nil
 }
 
-func inFile(text string) (*os.File, error) {
-	f, err := unnamedFile()
+func inMemory(text string) (*os.File, error) {
+	f, err := memoryFile()
 	if err != nil {
 		return nil, err
 	}
@@ -277,14 +277,4 @@ func inFile(text string) (*os.File, error) {
 	}
 	_, err = f.Seek(0, io.SeekStart)
 	return f, err
-}
-
-// unlinkedFile makes a file on the disk that has no name any more, so that no other process can
-// open it.
-func unlinkedFile() (*os.File, error) {
-	f, err := os.CreateTemp("", "reprise-*")
-	if err != nil {
-		return nil, err
-	}
-	return f, os.Remove(f.Name())
 }
