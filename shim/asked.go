@@ -96,12 +96,13 @@ func passOf(err error) *pass {
 	return &pass{why: reason.Fault, failed: err}
 }
 
-// fault logs a failure inside reprise and returns a pass for the reason Fault. A reason.Code is no
-// failure, and is returned as it is.
+// fault logs a failure inside reprise and returns a pass for the reason Fault. A pass or a
+// reason.Code is returned as it is.
 func (a *asked) fault(what string, err error) error {
+	var p *pass
 	var why reason.Code
-	if errors.As(err, &why) {
-		return why
+	if errors.As(err, &p) || errors.As(err, &why) {
+		return err
 	}
 	a.log.fault(what, err)
 	return &pass{why: reason.Fault, failed: fmt.Errorf("%s: %w", what, err)}

@@ -36,16 +36,17 @@ func Main(env Env) int {
 		return a.search.Npx()
 	}
 	f := newFound(a)
-	switch n := prepare(f); n.do {
-	case run:
-		return n.decided.run()
-	case observe:
-		return n.decided.observe()
-	case scout:
-		return n.decided.scout()
-	default:
-		return a.become(f, n.err)
+	run, err := prepare(f)
+	var r *ran
+	if err == nil {
+		r, err = run()
 	}
+	if err != nil {
+		// A tool that did not start fails once more, with the error that the caller knows.
+		return a.become(f, a.fault("start the tool", err))
+	}
+	r.finish() // releases the session's lease
+	return r.Shown(r.status).Leave()
 }
 
 // Main runs in the process's first thread. An exec from another thread would lose signals that
@@ -53,54 +54,40 @@ func Main(env Env) int {
 // when that thread ends.
 func init() { runtime.LockOSThread() }
 
-// A next is the action that a call ends in. The zero action becomes the real binary, for the reason
-// in err.
-type next struct {
-	do      action
-	decided *decided // nil if this process becomes the real binary
-	err     error
-}
-
-type action int
-
-const (
-	become action = iota
-	run           // the tool as decided, and once more, fresh, if it refuses the resume
-	// the tool as the caller wrote it: the caller manages the session, or the ledger is locked
-	observe
-	scout // the tool before the prompt is there
-)
+// A way runs the tool to the end: as decided (decided.run), as the caller wrote it since the caller
+// manages the session or the ledger is locked (decided.observe), or before the prompt is there
+// (decided.scout). It fails if the tool does not start.
+type way func() (*ran, error)
 
 // prepare takes the steps before the tool starts. A panic in them is a failure.
-func prepare(f *found) (n next) {
-	if err := f.safely(func() error { n = nextOf(f); return n.err }); err != nil {
-		return next{err: err}
-	}
-	return n
+func prepare(f *found) (run way, err error) {
+	err = f.safely(func() (err error) { run, err = nextOf(f); return err })
+	return run, err
 }
 
-// nextOf finds the parts that the call needs, reads the prompt, and has the ledger decide.
-func nextOf(f *found) next {
+// nextOf finds the parts that the call needs, reads the prompt, and has the ledger decide. It fails
+// with a pass if this process becomes the real binary.
+func nextOf(f *found) (way, error) {
 	if f.env.Get("REPRISE_OFF") == "1" {
-		return next{err: reason.SwitchedOff}
+		return nil, reason.SwitchedOff
 	}
 	if err := find(f, nil); err != nil {
-		return next{err: err}
+		return nil, err
 	}
 	if f.line.Mode == rewrite.Observe { // the caller manages the session
 		d, err := f.observed()
-		return next{do: observe, decided: d, err: err}
+		return d.observe, err
 	}
 	line, text, err := f.readPrompt()
 	if f.input.waits() {
 		return f.scouted()
 	}
 	if err != nil {
-		return next{err: err}
+		return nil, err
 	}
 	d, err := decideOn(f, line, text, f.started)
 	if err == nil && d.decision.Mode == rewrite.Observe {
-		return next{do: observe, decided: d}
+		return d.observe, nil
 	}
-	return next{do: run, decided: d, err: err}
+	return d.run, err
 }

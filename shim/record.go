@@ -64,35 +64,44 @@ func (r *ran) pin(id string, pid int) {
 	}()
 }
 
-// finish records how the run ended, and releases the session's lease.
+// finish records how the run ended, and releases the session's lease. It records a conversation's
+// turns up to the last, except those that are recorded early.
 func (r *ran) finish() {
-	if r.Input.Talk != nil && r.ticket.Session != 0 {
-		r.finishTurns()
-	} else {
-		r.finishRun()
+	defer r.Close()
+	if r.ticket == nil {
+		return // the caller has sent a scout no message
 	}
-	r.Close()
-}
-
-func (r *ran) finishRun() {
+	r.recording.Wait()
 	file, stamp := r.sessions().Find(r.Stream.Seen().ID)
 	// the session is a row, which the stream reads
 	if stamp != "" && r.tool.Descriptor().SessionQuery != "" {
 		r.Unbroken(func() { r.Stream.File(file, []byte(stamp)) })
 	}
-	o := r.outcome(r.seen(), r.status, r.Plan)
 	r.noteProof()
-	o.Revision = r.revision()
-	o.File, o.Stamp, o.Left = file, stamp, r.leftFiles(&o, o.Seen.Files)
-	r.finished(&o, r.book.finish(r.ticket, &o))
-}
-
-func (r *ran) finished(o *ledger.Outcome, err error) {
+	turns := r.turns()
+	o, later := r.outcomes(turns, r.status, r.Plan)
+	end := lastOf(&o, later)
+	end.File, end.Stamp, end.Revision = file, stamp, r.revision()
+	end.Left = r.leftFiles(end, filesOf(turns))
+	var err error
+	switch {
+	case r.recorded == 0:
+		r.record.Prompt = r.sentIn(turns)
+		err = r.book.finish(r.ticket, &o, later...)
+	case r.recorded < len(turns):
+		err = r.book.finish(r.ticket, &o, later[r.recorded-1:]...)
+	case r.status == supervise.Status{}:
+		err = r.book.finish(r.ticket, end)
+	default: // it was ended after the last turn; a copy is cut where that ended
+	}
 	if err != nil {
 		r.log.fault("record outcome", err)
 	}
-	r.noteUnread(o)
-	r.log.done(r.decision, r.record.Rule, o)
+	r.noteUnread(&o)
+	r.log.done(r.decision, r.record.Rule, &o)
+	if r.decision.Mode != rewrite.Observe {
+		r.startPrune()
+	}
 }
 
 // seen returns the facts that the run's output has shown.

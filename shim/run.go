@@ -18,8 +18,6 @@ import (
 	"reprise/shim/disk"
 	"reprise/shim/supervise"
 	"reprise/shim/variables"
-
-	"golang.org/x/sys/unix"
 )
 
 // ran is a run of the tool, and how it ended.
@@ -32,12 +30,11 @@ type ran struct {
 	recorded  int // how many were; only after the wait
 }
 
-// run runs the tool as decided, and once more, fresh, if it refuses the resume. It returns the
-// exit code.
-func (d *decided) run() int {
+// run runs the tool as decided, and once more, fresh, if it refuses the resume.
+func (d *decided) run() (*ran, error) {
 	var plan rewrite.Plan
 	if err := d.safely(func() error { plan = d.plan(); return nil }); err != nil {
-		return d.become(d.found, err)
+		return nil, err
 	}
 	d.signals.Catch()
 	mode, why := d.decision.Mode, d.decision.Reason
@@ -58,36 +55,24 @@ func (d *decided) run() int {
 	if err == nil && r.Plan.Trial {
 		r, err = r.endTrial()
 	}
-	if err != nil {
-		// The tool did not start. The attempt to become it will fail with the error that the
-		// caller knows.
-		return d.become(d.found, d.fault("start the tool", err))
-	}
-	return r.end()
+	return r, err
 }
 
 // observe runs a call of a session that the caller manages, or that found the ledger locked. It
-// changes nothing, and records ID and usage.
-func (d *decided) observe() int {
+// changes nothing.
+func (d *decided) observe() (*ran, error) {
 	d.signals.Catch()
 	d.printVerbose(d.decision.Mode, d.decision.Reason)
+	return d.runTool(d.asWritten())
+}
+
+// asWritten returns the caller's command line.
+func (d *decided) asWritten() rewrite.Plan {
 	plan := rewrite.Plan{Args: d.line.Args, Prompt: d.line.Prompt, Whole: true}
 	if d.record.Prompt != nil {
 		plan.Prompt = d.record.Prompt.Text
 	}
-	r, err := d.runTool(plan)
-	if err != nil {
-		return d.become(d.found, d.fault("start the tool", err))
-	}
-	r.finish()
-	return r.Shown(r.status).Leave()
-}
-
-// end records the run, which releases the session's lease, and returns the exit code.
-func (r *ran) end() int {
-	r.finish()
-	r.startPrune()
-	return r.Shown(r.status).Leave()
+	return plan
 }
 
 // plan returns the command line that carries out the decision.
@@ -234,8 +219,7 @@ func (r *ran) endTrial() (*ran, error) {
 	r.input.Again()
 	d := *r.decided
 	d.unset, d.line.Format = nil, rewrite.StreamJSON // the output is shown as it is in any format
-	plain, err := d.runTool(rewrite.Plan{Args: d.line.Args,
-		Prompt: d.record.Prompt.Text, Whole: true})
+	plain, err := d.runTool(d.asWritten())
 	if err == nil && (plain.status == supervise.Status{} || plain.Accepted()) {
 		d.learnBinary(d.real.Fingerprint(), func(b *ledger.Binary) { b.Refuses = true })
 		d.fallBack(reason.AddedRefused)
@@ -277,7 +261,7 @@ func (d *decided) runTool(plan rewrite.Plan) (*ran, error) {
 	r.status, err = r.Run(d.real.Path, args, d.environ(plan), files, d.config.GateTimeout)
 	if err == nil && !r.Refused() && in.End > 0 {
 		// The next program of the caller's group reads on where the tool would have left the file.
-		if _, err := unix.Seek(int(d.env.Stdin.Fd()), in.End, io.SeekStart); err != nil {
+		if _, err := d.env.Stdin.Seek(in.End, io.SeekStart); err != nil {
 			d.log.fault("move to the end of stdin", err)
 		}
 	}

@@ -9,34 +9,28 @@ import (
 )
 
 // scouted returns the scout for a caller that needs the tool's answer before it sends a prompt.
-func (f *found) scouted() next {
+func (f *found) scouted() (way, error) {
 	if f.line.NoScout != "" {
-		return next{err: f.line.NoScout}
+		return nil, f.line.NoScout
 	}
 	unset := f.config.Tools[f.name].UnsetEnv
 	d := &decided{found: f, line: f.line, record: f.newRecord(f.started), unset: unset}
-	return next{do: scout, decided: d}
+	return d.scout, nil
 }
 
 // scout starts the tool for a caller that needs the answer before it sends a prompt. The tool
 // starts fresh, and makes no session before the first message. If the decision on that message is
 // fresh, the run continues. If it is to resume, the scout is ended, and the resumed run gets
 // everything that the scout was sent.
-func (d *decided) scout() int {
+func (d *decided) scout() (*ran, error) {
 	d.signals.Catch()
 	d.record.Fingerprints = d.fingerprints(d.line, d.unset, false)
 	r, err := d.runTool(d.tool.Plan(d.line, rewrite.ToFresh("")))
-	switch {
-	case err != nil:
-		return d.become(d.found, d.fault("start the tool", err))
-	case r.Input.Talk.Retired && r.Stopped == 0:
+	if err == nil && r.Input.Talk.Retired && r.Stopped == 0 {
 		r.Close()
 		return r.run()
-	case r.ticket == nil: // the caller sent no message
-		r.Close()
-		return r.status.Leave()
 	}
-	return r.end()
+	return r, err
 }
 
 // decideOnOpening decides on a conversation with a tool that runs already, and reports whether the

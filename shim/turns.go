@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"slices"
 	"strings"
 
 	"reprise/ledger"
@@ -74,36 +75,23 @@ func filesOf(turns []supervise.Turn) (files []string) {
 	return files
 }
 
-// finishTurns records the rest of a conversation after the tool has ended.
-func (r *ran) finishTurns() {
-	r.recording.Wait()
-	seen := r.seen()
-	r.noteProof()
-	turns := supervise.OwnUsage(r.Input.Talk.Took(seen, r.env.Now()))
+// turns returns the turns of a run that has ended: of a conversation with a session of ours each
+// one, of any other call one for all of the run.
+func (r *ran) turns() []supervise.Turn {
+	seen, now := r.seen(), r.env.Now()
+	if r.Input.Talk == nil || r.ticket.Session == 0 {
+		return []supervise.Turn{{Ended: now, Seen: seen}}
+	}
+	turns := supervise.OwnUsage(r.Input.Talk.Took(seen, now))
 	if r.Broken || r.Undelivered() != nil {
 		for i := range turns {
 			turns[i].Seen.Failed = true
 		}
 	}
-	o, later := r.outcomes(turns, r.status, r.Plan)
-	end := lastOf(&o, later)
 	if r.Input.Talk.Unlike {
-		end.Seen.Refusal = reason.ControlRequest
+		turns[len(turns)-1].Seen.Refusal = reason.ControlRequest
 	}
-	end.File, end.Stamp = r.sessions().Find(seen.ID)
-	end.Revision, end.Left = r.revision(), r.leftFiles(end, filesOf(turns))
-	var err error
-	switch {
-	case r.recorded == 0:
-		r.record.Prompt = r.sentIn(turns)
-		err = r.book.finish(r.ticket, &o, later...)
-	case r.recorded < len(turns):
-		err = r.book.finish(r.ticket, &o, later[r.recorded-1:]...)
-	case r.status == supervise.Status{}:
-		err = r.book.finish(r.ticket, end)
-	default: // it was ended after the last turn; a copy is cut where that ended
-	}
-	r.finished(&o, err)
+	return turns
 }
 
 // outcomes returns the outcome of the call's own turn, which was sent the plan's prompt, and the
@@ -135,16 +123,17 @@ func (r *ran) outcomes(turns []supervise.Turn,
 
 // sentIn returns everything that the session was sent by the end of the turns.
 func (r *ran) sentIn(turns []supervise.Turn) *prompt.Prompt {
-	texts := []string{r.record.Prompt.Text}
+	var later []string
 	for i, t := range turns {
 		for n, p := range t.Prompts {
 			if i > 0 || n > 0 { // the call's own prompt is there
-				texts = append(texts, p.Text)
+				later = append(later, p.Text)
 			}
 		}
 	}
-	if len(texts) == 1 {
+	if later == nil {
 		return r.record.Prompt
 	}
-	return prompt.New(strings.Join(texts, "\n\n"), r.book.key())
+	return prompt.New(strings.Join(slices.Insert(later, 0, r.record.Prompt.Text), "\n\n"),
+		r.book.key())
 }
