@@ -669,26 +669,27 @@ func TestTheGateWaitsForStdin(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	relay, stdin, err := newRelay(r, nil, true, true)
+	s, plan := &Staged{From: r, Silent: true, more: true}, rewrite.Plan{Resume: "x"}
+	in, err := s.ForRun(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer relay.end()
-	defer stdin.Close()
 	time.AfterFunc(500*time.Millisecond, func() { _, _ = w.WriteString("late") })
 	out := outputFile(t)
 	tool := scriptedTool{stream: &scriptedStream{}}
-	a := New(Options{Plan: rewrite.Plan{Resume: "x"}, Tool: tool, Stream: tool.stream,
-		Input: Input{relay: relay}, Signals: childrensInbox(t), Fault: func(string, error) {}})
+	a := New(Options{Plan: plan, Tool: tool, Stream: tool.stream,
+		Input: in, Signals: childrensInbox(t), Fault: func(string, error) {}})
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\necho waiting; exec cat")
 	if _, err := a.Run(path, []string{"tool"}, os.Environ(),
-		[3]*os.File{stdin, out, out}, 50*time.Millisecond); err != nil {
+		[3]*os.File{in.File, out, out}, 50*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	a.process.witness.Close()
+	in.Close(r)
+	s.Again()
 	if shown := contents(t, out); a.state != stateRefused || a.Refusal != reason.LateStdin ||
-		relay.kept() != "late" || shown != "" {
-		t.Errorf("state %d, refusal %q, late %q, shown %q", a.state, a.Refusal, relay.kept(), shown)
+		s.Data != "late" || shown != "" {
+		t.Errorf("state %d, refusal %q, late %q, shown %q", a.state, a.Refusal, s.Data, shown)
 	}
 }
 

@@ -3,7 +3,6 @@ package supervise
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -157,13 +156,9 @@ func (t *Conversation) Opening() []rewrite.Frame { return t.frames[:t.first+1] }
 
 // ForRun implements Source.
 func (t *Conversation) ForRun(plan rewrite.Plan) (Input, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return Input{}, fmt.Errorf("make pipe: %w", err)
-	}
-	talk := &Dialogue{Conversation: t, writer: newFrameWriter(w)}
-	talk.writer.add(t.compose(plan))
-	return Input{File: r, Talk: talk}, nil
+	in, err := newPiped(t.compose(plan))
+	in.Talk = &Dialogue{Conversation: t}
+	return in, err
 }
 
 // Again has nothing to prepare: frames has the input of another run.

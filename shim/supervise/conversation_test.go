@@ -242,7 +242,7 @@ func TestFeed(t *testing.T) {
 	r, w := pipeWith(t, "", true)
 	f := newFrameWriter(w)
 	go f.write(f.next)
-	a := New(Options{Input: Input{Talk: &Dialogue{writer: f}}})
+	a := New(Options{Input: Input{Talk: &Dialogue{Conversation: NewConversation(nil)}, writer: f}})
 	want := ""
 	for i := range 20 {
 		line := fmt.Sprintf("%d %s\n", i, strings.Repeat("x", 50_000))
@@ -250,7 +250,7 @@ func TestFeed(t *testing.T) {
 		want += line
 	}
 	f.add(nil)
-	if len(f.waiting) != 20 || a.frames() != nil {
+	if len(f.waiting) != 20 || a.stdin() != nil {
 		t.Errorf("%d frames are waiting, or more are taken", len(f.waiting))
 	}
 	f.end()
@@ -262,7 +262,7 @@ func TestFeed(t *testing.T) {
 		}
 		arrived <- string(got)
 	}()
-	for to, frame := a.Input.Talk.nextFrame(); to != nil; to, frame = a.Input.Talk.nextFrame() {
+	for to, frame := a.Input.writer.nextFrame(); to != nil; to, frame = a.Input.writer.nextFrame() {
 		to <- frame
 		f.sent()
 	}

@@ -14,13 +14,11 @@ const scoutPatience = 2 * time.Second
 // A Dialogue is one run's part of a conversation.
 type Dialogue struct {
 	*Conversation
-	writer *frameWriter
 
 	// scout decides on a run that was started before the first message: it is called with that
 	// message's arrival and reports whether the run continues. nil for other runs.
 	Scout   func() (stays bool)
 	Retired bool // the scout was ended
-	closed  bool // the caller has closed its end, and the tool's stdin is closed
 
 	Unlike  bool   // the caller has changed the session by more than messages
 	merged  bool   // some result answers no message, or several
@@ -61,39 +59,14 @@ func (a *Attempt) converse() {
 	for _, f := range a.Input.Talk.frames {
 		a.Input.Talk.note(f)
 	}
-	go a.Input.Talk.writer.write(a.Input.Talk.writer.next)
+	go a.Input.writer.write(a.Input.writer.next)
 	if a.state == stateShowing {
 		a.Input.Talk.settle()
 	}
 }
 
-// frames returns the channel of the caller's frames. It is nil while the tool does not read the
-// data it was sent, or must not be sent more.
-func (a *Attempt) frames() <-chan []byte {
-	if a.Input.Talk == nil || a.Input.Talk.closed || a.ended != nil || a.state == stateRefusing ||
-		len(a.Input.Talk.writer.waiting) > 0 {
-		return nil
-	}
-	return a.Input.Talk.Conversation.input
-}
-
-// nextFrame returns the next frame for the tool, and where to send it. The channel is nil
-// while nothing is waiting.
-func (d *Dialogue) nextFrame() (to chan<- []byte, frame []byte) {
-	if d == nil || len(d.writer.waiting) == 0 {
-		return nil, nil
-	}
-	return d.writer.next, d.writer.waiting[0]
-}
-
-// takeFrame handles a frame of the caller, or the end if open is false.
-func (a *Attempt) takeFrame(line []byte, open bool) {
-	if !open {
-		a.Input.Talk.closed = true
-		a.Input.Talk.writer.end()
-		a.checkOver()
-		return
-	}
+// takeFrame handles a frame of the caller.
+func (a *Attempt) takeFrame(line []byte) {
 	f := rewrite.Frame{Line: line}
 	a.Unbroken(func() { f = rewrite.ReadInput(line) })
 	a.Input.Talk.keep(f)
@@ -112,14 +85,14 @@ func (a *Attempt) takeFrame(line []byte, open bool) {
 		a.letOut()
 	}
 	a.Input.Talk.note(f)
-	a.Input.Talk.writer.add(line)
+	a.Input.writer.add(line)
 }
 
 // retire ends the scout of a resumed call. It was sent no message, so it leaves no session. The
 // held output is dropped.
 func (a *Attempt) retire() {
 	a.Input.Talk.Retired, a.state = true, stateRefusing
-	a.Input.Talk.writer.end()
+	a.Input.writer.end()
 	a.overdue = time.After(scoutPatience)
 }
 
@@ -166,7 +139,7 @@ func (a *Attempt) takeLine(line []byte) []byte {
 	if f.Kind != rewrite.IdleFrame {
 		var told []byte
 		shown, told = a.Input.Talk.show(f)
-		a.Input.Talk.writer.add(told)
+		a.Input.writer.add(told)
 	}
 	if a.state != stateHolding {
 		return shown
@@ -213,7 +186,8 @@ func (d *Dialogue) endTurn(seen rewrite.StreamState) {
 // has a separate result.
 func (a *Attempt) checkOver() {
 	d := a.Input.Talk
-	if d.over || !d.closed || d.merged || d.Unlike || a.Broken || a.state != stateShowing {
+	if d == nil || d.over || !a.Input.closed || d.merged || d.Unlike || a.Broken ||
+		a.state != stateShowing {
 		return
 	}
 	if len(d.prompts) > 0 || len(d.turns) == 0 {

@@ -59,8 +59,8 @@ func newTalk(t *testing.T, state runState) *talk {
 // sent returns the lines that the tool was sent, and ends its stdin.
 func (k *talk) sent(t *testing.T) string {
 	t.Helper()
-	f := k.Input.Talk.writer
-	for to, frame := k.Input.Talk.nextFrame(); to != nil; to, frame = k.Input.Talk.nextFrame() {
+	f := k.Input.writer
+	for to, frame := k.Input.writer.nextFrame(); to != nil; to, frame = k.Input.writer.nextFrame() {
 		to <- frame
 		f.sent()
 	}
@@ -106,18 +106,18 @@ func TestTurns(t *testing.T) {
 		for _, event := range test.events {
 			switch event {
 			case 'm':
-				k.takeFrame([]byte(userFrame), true)
+				k.takeFrame([]byte(userFrame))
 			case 's':
-				k.takeFrame([]byte(strings.Replace(userFrame, "hi", "/compact", 1)), true)
+				k.takeFrame([]byte(strings.Replace(userFrame, "hi", "/compact", 1)))
 			case 'c':
-				k.takeFrame([]byte(modelFrame), true)
+				k.takeFrame([]byte(modelFrame))
 			case 'b':
 				k.Broken = true
 			case 'r':
 				k.Input.Talk.endTurn(rewrite.StreamState{Final: true})
 				k.checkOver()
 			case 'e':
-				k.takeFrame(nil, false)
+				k.takeStdin(nil, false)
 			}
 		}
 		got := ""
@@ -134,16 +134,16 @@ func TestTurns(t *testing.T) {
 // The caller's messages reach the tool; a held answer is let out before its frames fill the memory.
 func TestTakeFrame(t *testing.T) {
 	k := newTalk(t, stateHolding)
-	k.takeFrame([]byte(userFrame), true)
+	k.takeFrame([]byte(userFrame))
 	if k.state != stateHolding || len(k.Input.Talk.Conversation.frames) != 1 {
 		t.Errorf("state %d, %d frames", k.state, len(k.Input.Talk.Conversation.frames))
 	}
 	k.Input.Talk.kept = maxStdin - len(modelFrame)
-	k.takeFrame([]byte(modelFrame), true)
+	k.takeFrame([]byte(modelFrame))
 	if k.state != stateHolding {
 		t.Error("it is let out too early")
 	}
-	k.takeFrame([]byte(initFrame), true)
+	k.takeFrame([]byte(initFrame))
 	if k.state != stateShowing || k.Input.Talk.kept != 0 ||
 		k.Input.Talk.Conversation.frames != nil {
 		t.Errorf("state %d, %d bytes kept", k.state, k.Input.Talk.kept)
@@ -154,7 +154,7 @@ func TestTakeFrame(t *testing.T) {
 
 	k = newTalk(t, stateHolding)
 	k.Input.Talk.Scout, k.Input.Talk.kept = func() bool { return true }, maxStdin
-	k.takeFrame([]byte(initFrame), true)
+	k.takeFrame([]byte(initFrame))
 	if k.state != stateHolding {
 		t.Error("a scout's output is let out, although it may be ended")
 	}
@@ -166,17 +166,17 @@ func TestScoutDecides(t *testing.T) {
 		k := newTalk(t, stateHolding)
 		asked := 0
 		k.Input.Talk.Scout = func() bool { asked++; return stays }
-		k.takeFrame([]byte(initFrame), true)
+		k.takeFrame([]byte(initFrame))
 		if asked > 0 {
 			t.Error("it is decided before the first message")
 		}
-		k.takeFrame([]byte(userFrame), true)
+		k.takeFrame([]byte(userFrame))
 		want, state := initFrame, stateRefusing
 		if stays {
 			want, state = initFrame+userFrame, stateShowing
-			k.takeFrame([]byte(userFrame), true)
+			k.takeFrame([]byte(userFrame))
 			want += userFrame
-		} else if k.overdue == nil || k.frames() != nil {
+		} else if k.overdue == nil || k.stdin() != nil {
 			t.Error("a scout may take for ever to end, or is sent more")
 		}
 		if got := k.sent(t); asked != 1 || got != want || k.state != state ||
@@ -190,22 +190,22 @@ func TestScoutDecides(t *testing.T) {
 // When frames are taken from the caller.
 func TestFramesTaken(t *testing.T) {
 	k := newTalk(t, stateShowing)
-	if to, _ := k.Input.Talk.nextFrame(); to != nil || k.frames() == nil || k.overdue != nil {
+	if to, _ := k.Input.writer.nextFrame(); to != nil || k.stdin() == nil || k.overdue != nil {
 		t.Error("nothing is taken")
 	}
 	for name, change := range map[string]func(*talk){
-		"closed":   func(k *talk) { k.Input.Talk.closed = true },
+		"closed":   func(k *talk) { k.Input.closed = true },
 		"ended":    func(k *talk) { k.ended = &Status{} },
 		"refusing": func(k *talk) { k.state = stateRefusing },
-		"waiting":  func(k *talk) { k.Input.Talk.writer.add([]byte("frame\n")) },
+		"waiting":  func(k *talk) { k.Input.writer.add([]byte("frame\n")) },
 	} {
 		k := newTalk(t, stateShowing)
-		if change(k); k.frames() != nil {
+		if change(k); k.stdin() != nil {
 			t.Errorf("%s: frames are taken", name)
 		}
 	}
 	none := &Attempt{}
-	if to, _ := none.Input.Talk.nextFrame(); to != nil || none.frames() != nil {
+	if to, _ := none.Input.writer.nextFrame(); to != nil || none.stdin() != nil {
 		t.Error("a call without a conversation has frames")
 	}
 	none.converse()
@@ -250,7 +250,7 @@ func TestTakeLineOfAnotherRun(t *testing.T) {
 	k := newTalk(t, stateHolding)
 	k.Input.Talk.asks = []*request{{run: 1, id: "q1", key: output(ask).Key()}}
 	k.Input.Talk.run = 2
-	k.takeFrame([]byte(answer), true)
+	k.takeFrame([]byte(answer))
 	k.takeLine([]byte(strings.Replace(ask, "q1", "q2", 1)))
 	if got := k.sent(t); len(k.Input.Talk.passing) > 0 ||
 		got != strings.Replace(answer, "q1", "q2", 1) {
@@ -259,8 +259,8 @@ func TestTakeLineOfAnotherRun(t *testing.T) {
 
 	k = newTalk(t, stateHolding)
 	k.Stream = resultStream{&scriptedStream{}, &rewrite.StreamState{}}
-	k.takeFrame([]byte(userFrame), true)
-	k.takeFrame(nil, false)
+	k.takeFrame([]byte(userFrame))
+	k.takeStdin(nil, false)
 	if k.takeLine([]byte("result\n")); k.state != stateShowing || len(k.early) != 1 {
 		t.Errorf("state %d, recorded early %d times", k.state, len(k.early))
 	}
@@ -282,13 +282,13 @@ func (s resultStream) Seen() *rewrite.StreamState { return s.seen }
 // The last turn is final only if it has a result of its own.
 func TestTurnsThatAreCutOff(t *testing.T) {
 	k := newTalk(t, stateShowing)
-	k.takeFrame([]byte(userFrame), true)
+	k.takeFrame([]byte(userFrame))
 	if got := k.Input.Talk.Took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 1 ||
 		!got[0].Seen.Final {
 		t.Errorf("%+v", got)
 	}
 	k.Input.Talk.endTurn(rewrite.StreamState{Final: true})
-	k.takeFrame([]byte(userFrame), true)
+	k.takeFrame([]byte(userFrame))
 	if got := k.Input.Talk.Took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 2 ||
 		got[1].Seen.Final {
 		t.Errorf("%+v", got)

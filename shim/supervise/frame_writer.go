@@ -2,8 +2,9 @@ package supervise
 
 import "os"
 
-// A frameWriter writes whole frames to the tool's stdin. A separate goroutine writes the frames
-// that the event loop, which alone uses these fields, sends on next.
+// A frameWriter writes data, such as whole frames, to the tool's stdin while the tool runs. A
+// separate goroutine writes the data that the event loop, which alone uses these fields, sends on
+// next.
 type frameWriter struct {
 	file    *os.File
 	next    chan []byte // nil once it is closed
@@ -19,6 +20,15 @@ func (f *frameWriter) add(data []byte) {
 	if len(data) > 0 {
 		f.waiting = append(f.waiting, data)
 	}
+}
+
+// nextFrame returns the next frame for the tool, and where to send it. The channel is nil while
+// nothing is waiting.
+func (f *frameWriter) nextFrame() (to chan<- []byte, frame []byte) {
+	if f == nil || len(f.waiting) == 0 {
+		return nil, nil
+	}
+	return f.next, f.waiting[0]
 }
 
 // sent removes the first frame, which is being written.
@@ -51,6 +61,9 @@ func (f *frameWriter) write(frames <-chan []byte) {
 
 // close ends it at once, even if the tool does not read.
 func (f *frameWriter) close() {
+	if f == nil {
+		return
+	}
 	f.file.Close()
 	f.waiting = nil
 	f.end()

@@ -253,7 +253,6 @@ func (g *gate) letOut() {
 	}
 	g.state = stateShowing
 	g.show()
-	g.Input.relay.settle()
 	if g.Input.Talk != nil {
 		g.Input.Talk.settle()
 	}

@@ -30,7 +30,6 @@ type events struct {
 	started time.Time
 	stop    chan struct{} // closed when the loop has ended; readers, writers and watcher then end
 	steps   chan func()   // by post
-	stdin   <-chan []byte // from the relay: data that came after the decision
 	reading int           // readers that have not ended
 	timers
 }
@@ -58,9 +57,7 @@ func (a *Attempt) supervise() Status {
 	for !a.over() {
 		a.handleEvent()
 	}
-	if a.Input.Talk != nil {
-		a.Input.Talk.writer.close()
-	}
+	a.Input.writer.close()
 	for _, t := range a.taps {
 		a.leaveOpen(t)
 	}
@@ -70,20 +67,18 @@ func (a *Attempt) supervise() Status {
 // handleEvent waits for all events at once, so that a signal reaches the tool whatever the
 // streams do.
 func (a *Attempt) handleEvent() {
-	tool, frame := a.Input.Talk.nextFrame()
+	tool, frame := a.Input.writer.nextFrame()
 	select {
 	case p := <-a.pieces:
 		a.takePiece(p)
-	case data := <-a.stdin:
-		a.takeLate(data)
 	case <-a.Signals.arrived:
 		a.handleSignal(a.Signals.next())
 	case <-a.Signals.children:
 		a.checkTool()
-	case line, open := <-a.frames():
-		a.takeFrame(line, open)
+	case data, open := <-a.stdin():
+		a.takeStdin(data, open)
 	case tool <- frame:
-		a.Input.Talk.writer.sent()
+		a.Input.writer.sent()
 	case step := <-a.steps:
 		step()
 	case <-a.overdue:
@@ -114,7 +109,11 @@ func (a *Attempt) begin() {
 	}
 	a.started = time.Now()
 	a.sweep()
-	a.stdin = a.Input.relay.start()
+	if r := a.Input.relay; r != nil {
+		a.Prompted = len(r.taken) > 0
+		go r.read()
+		go a.Input.writer.write(a.Input.writer.next)
+	}
 }
 
 func (a *Attempt) over() bool {
@@ -221,13 +220,47 @@ func (a *Attempt) resize() (changed bool) {
 	return changed
 }
 
-// takeLate takes data that came on stdin after the decision. A resume that was decided on without
-// it is given up; the tool is still waiting for it.
-func (a *Attempt) takeLate(data []byte) {
+// stdin returns the channel of the caller's data. It is nil while the tool does not read the data
+// it was sent, or must not be sent more.
+func (a *Attempt) stdin() <-chan []byte {
+	switch in := &a.Input; {
+	case in.writer == nil || in.closed || a.ended != nil || a.state == stateRefusing ||
+		len(in.writer.waiting) > 0:
+		return nil
+	case in.Talk != nil:
+		return in.Talk.Conversation.input
+	default:
+		return in.relay.pieces
+	}
+}
+
+// takeStdin handles data of the caller, or the end if open is false.
+func (a *Attempt) takeStdin(data []byte, open bool) {
 	switch {
-	case data == nil:
+	case !open:
+		a.Input.closed = true
+		a.Input.writer.end()
+		a.checkOver()
+	case a.Input.Talk != nil:
+		a.takeFrame(data)
+	default:
+		a.takeLate(data)
+	}
+}
+
+// takeLate takes data that came on stdin after the decision. A resume that was decided on without
+// them is given up; the tool is still waiting for them.
+func (a *Attempt) takeLate(data []byte) {
+	holding := a.state == stateHolding
+	if holding {
+		a.Input.relay.taken = append(a.Input.relay.taken, data...)
+	}
+	switch {
+	case a.Plan.Resume == "":
 		a.Prompted = true
-	case a.state == stateHolding:
+		a.Input.writer.add(data)
+	case holding:
+		a.Input.relay.stop()
 		a.refuse(reason.LateStdin)
 	}
 }
@@ -312,8 +345,8 @@ func (a *Attempt) nextBeat() time.Duration {
 	return beat
 }
 
-// sweep removes orphan files, and does so again later. Once the session's ID is known the tool writes
-// no more of them.
+// sweep removes orphan files, and does so again later. Once the session's ID is known the tool
+// writes no more of them.
 func (a *Attempt) sweep() {
 	if a.Sweep == nil {
 		return

@@ -41,9 +41,11 @@ type Source interface {
 
 // An Input is the stdin of one run.
 type Input struct {
-	File  *os.File
-	relay *relay    // nil unless stdin is silent so far
-	Talk  *Dialogue // nil unless stdin is a conversation
+	File   *os.File
+	relay  *relay       // nil unless stdin is silent so far
+	Talk   *Dialogue    // nil unless stdin is a conversation
+	writer *frameWriter // of a relay or a conversation
+	closed bool         // the caller has closed its end, and the tool's stdin is closed
 	// End is the offset at which the tool would leave the caller's own file, which it does not get.
 	// It is 0 if stdin is no file.
 	End int64
@@ -51,13 +53,22 @@ type Input struct {
 
 // Close closes the shim's open files of a run's stdin, except the caller's own.
 func (in Input) Close(own *os.File) {
-	in.relay.end()
-	if in.Talk != nil {
-		in.Talk.writer.close()
-	}
+	in.relay.stop()
+	in.writer.close()
 	if in.File != own {
 		in.File.Close()
 	}
+}
+
+// newPiped returns an input that begins with data. More can follow while the tool runs.
+func newPiped(data []byte) (in Input, err error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return in, fmt.Errorf("make pipe: %w", err)
+	}
+	in.File, in.writer = r, newFrameWriter(w)
+	in.writer.add(data)
+	return in, nil
 }
 
 // A Staged is a source that was read to the end, or to the limit.
@@ -81,9 +92,9 @@ func (s *Staged) ForRun(plan rewrite.Plan) (in Input, err error) {
 		in.File, err = textFile(plan.Stdin)
 		in.End = s.end
 	case s.Silent:
-		resumes := plan.Resume != ""
-		in.relay, in.File, err = newRelay(s.From, []byte(s.Data), resumes, resumes || plan.Trial)
-		s.relay = in.relay
+		in, err = newPiped([]byte(s.Data))
+		s.relay = newRelay(int(s.From.Fd()), []byte(s.Data))
+		in.relay = s.relay
 	case s.used:
 		in.File, err = textFile(s.Data)
 	default:
@@ -237,8 +248,8 @@ func poll(fd int, events int16, wait time.Duration) (ready int16, err error) {
 	return fds[0].Revents, err
 }
 
-// textFile returns a file in memory that contains text. If no such file can hold it, textFile returns
-// a pipe: the caller's limit on the size of files (ulimit -f) also applies to a memfd.
+// textFile returns a file in memory that contains text. If no such file can hold it, textFile
+// returns a pipe: the caller's limit on the size of files (ulimit -f) also applies to a memfd.
 func textFile(text string) (*os.File, error) {
 	if f, err := inMemory(text); err == nil {
 		return f, nil

@@ -5,20 +5,25 @@ import (
 	"os"
 	"testing"
 
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+
 	"golang.org/x/sys/unix"
 )
 
-// startRelay returns a running relay, the caller's end of it and the tool's.
-func startRelay(t *testing.T, first string, hold bool) (r *relay, caller, tool *os.File) {
+// silentRun returns a run with a stdin that was silent so far, but for data of an earlier run, and
+// the caller's end of it.
+func silentRun(t *testing.T, first string, plan rewrite.Plan) (a *Attempt, caller *os.File) {
 	t.Helper()
 	from, caller := pair(t, socketPair)
-	r, tool, err := newRelay(from, []byte(first), hold, true)
+	in, err := (&Staged{From: from, Silent: true, more: true, Data: first}).ForRun(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { tool.Close() })
-	r.start()
-	return r, caller, tool
+	t.Cleanup(func() { in.Close(nil) })
+	a = New(Options{Input: in, Plan: plan, Stream: &scriptedStream{}})
+	a.begin()
+	return a, caller
 }
 
 func TestRelay(t *testing.T) {
@@ -27,59 +32,68 @@ func TestRelay(t *testing.T) {
 		{"late data", "", "late"},
 		{"more than was read before", "first ", "and late"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			r, caller, tool := startRelay(t, test.first, false)
-			defer r.end()
+		for _, state := range []runState{stateHolding, stateShowing} {
+			a, caller := silentRun(t, test.first, rewrite.Plan{})
+			a.state = state
 			if _, err := caller.WriteString(test.data); err != nil {
 				t.Fatal(err)
 			}
 			caller.Close()
-			if got, err := io.ReadAll(tool); err != nil || string(got) != test.first+test.data {
-				t.Errorf("the tool gets %q, %v", got, err)
+			for !a.Input.closed || len(a.Input.writer.waiting) > 0 {
+				tool, frame := a.Input.writer.nextFrame()
+				select {
+				case data, open := <-a.stdin():
+					a.takeStdin(data, open)
+				case tool <- frame:
+					a.Input.writer.sent()
+				}
 			}
-			if want := test.first + test.data; r.kept() != want {
-				t.Errorf("%q is kept for another run", r.kept())
+			all, kept := test.first+test.data, test.first
+			if state == stateHolding {
+				kept = all
 			}
-			r.settle()
-			if r.keep([]byte("more")); r.kept() != "" {
-				t.Errorf("%q is kept for no run", r.kept())
+			if got, err := io.ReadAll(a.Input.File); err != nil || string(got) != all {
+				t.Errorf("%s: the tool gets %q, %v", test.name, got, err)
 			}
-			if reported := len(r.late) > 0; reported != (test.first+test.data != "") {
-				t.Errorf("late data are reported: %v", reported)
+			if got := a.Input.relay.kept(); got != kept {
+				t.Errorf("%s: %q is kept for another run, want %q", test.name, got, kept)
 			}
-		})
+			if a.Prompted != (all != "") {
+				t.Errorf("%s: late data are reported: %v", test.name, a.Prompted)
+			}
+		}
 	}
 }
 
-// A resume was decided on without the data: they are held for the run that takes its place.
+// A resume was decided on without the data: they are held for the run that takes its place, and so
+// are data that the relay has read meanwhile.
 func TestRelayHolds(t *testing.T) {
-	r, caller, tool := startRelay(t, "", true)
+	a, caller := silentRun(t, "", rewrite.Plan{Resume: "x"})
+	a.state, a.process = stateHolding, &process{over: true}
 	if _, err := caller.WriteString("late"); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-r.late; string(got) != "late" {
+	a.takeStdin(<-a.stdin(), true)
+	if a.Refusal != reason.LateStdin || a.stdin() != nil || len(a.Input.writer.waiting) > 0 {
+		t.Errorf("refusal %q, or the tool gets it", a.Refusal)
+	}
+	if !a.Input.relay.stopped.Load() || a.Input.relay.kept() != "late" || a.Prompted {
+		t.Errorf("%q is held", a.Input.relay.kept())
+	}
+	next := newRelay(0, []byte("late"))
+	next.pieces = make(chan []byte, 1)
+	next.pieces <- []byte(" and more")
+	if got := next.kept(); got != "late and more" {
 		t.Errorf("%q is held", got)
 	}
-	fd := int(tool.Fd())
-	if err := unix.SetNonblock(fd, true); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := unix.Read(fd, make([]byte, 1)); n > 0 || err != unix.EAGAIN {
-		t.Errorf("the tool gets %d bytes, %v", n, err)
-	}
-	r.end()
 }
 
 // Input that comes after the tool has stopped waiting stays the caller's.
 func TestRelayStops(t *testing.T) {
 	from, caller := pair(t, socketPair)
-	r, tool, err := newRelay(from, nil, false, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tool.Close()
+	r := newRelay(int(from.Fd()), nil)
 	r.stop()
-	r.run()
+	r.read()
 	if _, err := caller.WriteString("late"); err != nil {
 		t.Fatal(err)
 	}
@@ -87,5 +101,4 @@ func TestRelayStops(t *testing.T) {
 	if n, err := unix.Read(int(from.Fd()), rest); string(rest[:max(n, 0)]) != "late" || err != nil {
 		t.Errorf("the caller has %q, %v", rest[:max(n, 0)], err)
 	}
-	r.end()
 }
