@@ -65,9 +65,6 @@ func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
 func (t *tap) buffer(stop <-chan struct{}) *buffer {
 	select {
 	case b := <-t.free:
-		if b.piece == nil {
-			b.piece = make([]byte, pieceSize)
-		}
 		return b
 	case <-stop:
 		return nil

@@ -98,10 +98,6 @@ const pieceSize = 64 << 10
 // that does not read, the tool waits too.
 const buffersPerStream = 3
 
-// keptRendering is the largest capacity, in bytes, of a rendering that a buffer keeps for the
-// next piece.
-const keptRendering = 256 << 10
-
 // A buffer carries a piece of one of the tool's streams from the reader through the event loop
 // to the writers. When it has been written it returns to the reader.
 type buffer struct {
@@ -115,7 +111,7 @@ type buffer struct {
 func newBuffers() chan *buffer {
 	free := make(chan *buffer, buffersPerStream)
 	for range buffersPerStream {
-		free <- &buffer{free: free}
+		free <- &buffer{piece: make([]byte, pieceSize), free: free}
 	}
 	return free
 }
@@ -128,13 +124,9 @@ func (b *buffer) retain() {
 
 // release returns the buffer to the reader after the last user.
 func (b *buffer) release() {
-	if b == nil || b.users.Add(-1) > 0 {
-		return
+	if b != nil && b.users.Add(-1) == 0 {
+		b.free <- b // never blocks: the channel has room for all of a stream's buffers
 	}
-	if cap(b.rendered) > keptRendering {
-		b.rendered = nil
-	}
-	b.free <- b // never blocks: the channel has room for all of a stream's buffers
 }
 
 // A part is output of one stream without any of the other's in between.

@@ -83,7 +83,7 @@ func TestBuffersGoBack(t *testing.T) {
 	defer closed.Close()
 	r.Close()
 	free, w := make(chan *buffer, 1), newWriter()
-	b := &buffer{rendered: make([]byte, keptRendering+1), free: free}
+	b := &buffer{free: free}
 	b.users.Store(1)
 	for _, f := range []*os.File{outputFile(t), closed, closed} {
 		newSink(f, w).pass([]byte("a"), b)
@@ -96,9 +96,8 @@ func TestBuffersGoBack(t *testing.T) {
 	gone := 0
 	close(w.queue)
 	w.run(nil, func(*sink, error) { gone++ })
-	if len(free) != 1 || gone != 2 || b.rendered != nil {
-		t.Errorf("%d have gone back, %d sinks are gone, %d bytes are kept", len(free), gone,
-			len(b.rendered))
+	if len(free) != 1 || gone != 2 {
+		t.Errorf("%d have gone back, %d sinks are gone", len(free), gone)
 	}
 }
 
@@ -182,25 +181,20 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// A buffer goes back to its reader after the last user, and keeps no large rendering.
+// A buffer goes back to its reader after the last user.
 func TestABufferComesBack(t *testing.T) {
 	var none *buffer
 	none.retain()
 	none.release()
 	free := make(chan *buffer, buffersPerStream)
-	for size, kept := range map[int]bool{0: true, keptRendering: true, keptRendering + 1: false} {
-		b := &buffer{free: free, rendered: make([]byte, 0, size)}
-		b.users.Store(1)
-		b.retain()
-		if b.release(); len(free) != 0 {
-			t.Fatal("it went back before its last user")
-		}
-		if b.release(); len(free) != 1 || <-free != b {
-			t.Fatal("it did not go back")
-		}
-		if (b.rendered != nil) != kept {
-			t.Errorf("a rendering of %d bytes: kept %v", size, b.rendered != nil)
-		}
+	b := &buffer{free: free}
+	b.users.Store(1)
+	b.retain()
+	if b.release(); len(free) != 0 {
+		t.Fatal("it went back before its last user")
+	}
+	if b.release(); len(free) != 1 || <-free != b {
+		t.Fatal("it did not go back")
 	}
 }
 
