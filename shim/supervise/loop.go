@@ -31,11 +31,7 @@ type events struct {
 	stop    chan struct{} // closed when the loop has ended; readers, writers and watcher then end
 	steps   chan func()   // by post
 	reading int           // readers that have not ended
-	timers
-}
 
-// timers are the times that the event loop waits for.
-type timers struct {
 	overdue <-chan time.Time // fires when a retired scout has not ended in time
 	beats   <-chan time.Time // the next beat, nil before a terminating signal
 	closing <-chan time.Time // fires a short time after the tool has closed a stream
@@ -49,8 +45,7 @@ func (e *events) post(step func()) {
 	}
 }
 
-// supervise runs the event loop. It dismisses the witness when the tool has ended; the caller
-// of supervise closes it.
+// supervise runs the event loop.
 func (a *Attempt) supervise() Status {
 	defer close(a.stop)
 	a.begin()
@@ -298,7 +293,6 @@ func (a *Attempt) checkTool() {
 			a.noteLate(sig)
 		}
 	}
-	a.process.witness.dismiss()
 	a.ended = &st
 	if a.beats != nil {
 		a.idle, a.beats = 0, time.After(a.nextBeat())

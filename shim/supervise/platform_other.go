@@ -47,8 +47,6 @@ func (*witness) saw(sig syscall.Signal) bool {
 	return err == nil && group == syscall.Getpgrp()
 }
 
-func (*witness) dismiss() {}
-
 func (*witness) Close() {}
 
 // childrenOf returns none: this system lists no children.

@@ -59,7 +59,6 @@ func TestNothingOutlivesARunThatIsGivenUp(t *testing.T) {
 	}
 	w.Close()
 	defer p.witness.Close()
-	defer p.witness.dismiss()
 	var pids []string
 	for lines := bufio.NewScanner(r); len(pids) < 2 && lines.Scan(); {
 		pids = append(pids, lines.Text())
@@ -104,7 +103,6 @@ func TestNoChildIsOverlooked(t *testing.T) {
 		for ended := false; !ended; _, ended = p.poll() {
 			time.Sleep(time.Millisecond)
 		}
-		p.witness.dismiss()
 		p.witness.Close()
 		// each child has the pipe
 		if err := r.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
@@ -136,7 +134,9 @@ func TestDeadWitness(t *testing.T) {
 	if err := w.wake(); err != nil {
 		t.Errorf("it lives: %v", err)
 	}
-	w.dismiss()
+	if err := syscall.Kill(w.pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
 	for err := error(nil); err == nil; {
 		if err = w.wake(); err != nil && !errors.Is(err, syscall.ECHILD) {
 			t.Error(err)

@@ -18,10 +18,9 @@ type witness struct {
 	pid     int
 	reports *os.File // one byte for each signal
 
-	seen    [lastSignal + 1]bool
-	asked   int       // answers that have not come yet
-	refused bool      // a sandbox lets the shim send no signals
-	woken   time.Time // when the witness last received a SIGCONT
+	seen  [lastSignal + 1]bool
+	asked int       // answers that have not come yet
+	woken time.Time // when the witness last received a SIGCONT
 }
 
 // newWitness starts a witness. It returns nil if that fails: then every signal counts as sent
@@ -121,21 +120,14 @@ func (w *witness) saw(sig syscall.Signal) bool {
 	return saw
 }
 
-// dismiss kills the witness. close must follow.
-func (w *witness) dismiss() {
-	if w != nil {
-		err := syscall.Kill(w.pid, syscall.SIGKILL)
-		w.refused = err != nil && !errors.Is(err, syscall.ESRCH)
-	}
-}
-
+// Close ends the witness.
 func (w *witness) Close() {
 	if w == nil {
 		return
 	}
 	w.reports.Close()
-	if w.refused { // it sees that the pipe is closed
-		return
+	if syscall.Kill(w.pid, syscall.SIGKILL) != nil {
+		return // a sandbox lets the shim send no signals; the witness sees that the pipe is closed
 	}
 	for err := error(syscall.EINTR); errors.Is(err, syscall.EINTR); {
 		_, err = syscall.Wait4(w.pid, nil, 0, nil)
