@@ -36,14 +36,19 @@ func Main(env Env) int {
 		return a.search.Npx()
 	}
 	f := newFound(a)
-	run, err := prepare(f)
 	var r *ran
-	if err == nil {
-		r, err = run()
+	n := prepare(f)
+	switch n.do {
+	case run:
+		r, n.err = n.decided.run()
+	case observe:
+		r, n.err = n.decided.observe()
+	case scout:
+		r, n.err = n.decided.scout()
 	}
-	if err != nil {
+	if r == nil {
 		// A tool that did not start fails once more, with the error that the caller knows.
-		return a.become(f, a.fault("start the tool", err))
+		return a.become(f, a.fault("start the tool", n.err))
 	}
 	r.finish() // releases the session's lease
 	return r.Shown(r.status).Leave()
@@ -54,40 +59,54 @@ func Main(env Env) int {
 // when that thread ends.
 func init() { runtime.LockOSThread() }
 
-// A way runs the tool to the end: as decided (decided.run), as the caller wrote it since the caller
-// manages the session or the ledger is locked (decided.observe), or before the prompt is there
-// (decided.scout). It fails if the tool does not start.
-type way func() (*ran, error)
-
-// prepare takes the steps before the tool starts. A panic in them is a failure.
-func prepare(f *found) (run way, err error) {
-	err = f.safely(func() (err error) { run, err = nextOf(f); return err })
-	return run, err
+// A next is the action that a call ends in. The zero action becomes the real binary, for the reason
+// in err.
+type next struct {
+	do      action
+	decided *decided // nil if this process becomes the real binary
+	err     error
 }
 
-// nextOf finds the parts that the call needs, reads the prompt, and has the ledger decide. It fails
-// with a pass if this process becomes the real binary.
-func nextOf(f *found) (way, error) {
+type action int
+
+const (
+	become action = iota
+	run           // the tool as decided, and once more, fresh, if it refuses the resume
+	// the tool as the caller wrote it: the caller manages the session, or the ledger is locked
+	observe
+	scout // the tool before the prompt is there
+)
+
+// prepare takes the steps before the tool starts. A panic in them is a failure.
+func prepare(f *found) (n next) {
+	if err := f.safely(func() error { n = nextOf(f); return n.err }); err != nil {
+		return next{err: err}
+	}
+	return n
+}
+
+// nextOf finds the parts that the call needs, reads the prompt, and has the ledger decide.
+func nextOf(f *found) next {
 	if f.env.Get("REPRISE_OFF") == "1" {
-		return nil, reason.SwitchedOff
+		return next{err: reason.SwitchedOff}
 	}
 	if err := find(f, nil); err != nil {
-		return nil, err
+		return next{err: err}
 	}
 	if f.line.Mode == rewrite.Observe { // the caller manages the session
 		d, err := f.observed()
-		return d.observe, err
+		return next{do: observe, decided: d, err: err}
 	}
 	line, text, err := f.readPrompt()
 	if f.input.waits() {
 		return f.scouted()
 	}
 	if err != nil {
-		return nil, err
+		return next{err: err}
 	}
 	d, err := decideOn(f, line, text, f.started)
 	if err == nil && d.decision.Mode == rewrite.Observe {
-		return d.observe, nil
+		return next{do: observe, decided: d}
 	}
-	return d.run, err
+	return next{do: run, decided: d, err: err}
 }

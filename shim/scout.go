@@ -9,13 +9,13 @@ import (
 )
 
 // scouted returns the scout for a caller that needs the tool's answer before it sends a prompt.
-func (f *found) scouted() (way, error) {
+func (f *found) scouted() next {
 	if f.line.NoScout != "" {
-		return nil, f.line.NoScout
+		return next{err: f.line.NoScout}
 	}
 	unset := f.config.Tools[f.name].UnsetEnv
 	d := &decided{found: f, line: f.line, record: f.newRecord(f.started), unset: unset}
-	return d.scout, nil
+	return next{do: scout, decided: d}
 }
 
 // scout starts the tool for a caller that needs the answer before it sends a prompt. The tool
