@@ -48,12 +48,12 @@ func Unset(file, text, home, key string) (string, error) {
 	if path[0] == ruleKey || d.value(path) == nil {
 		return text, CheckKey(file, key)
 	}
-	first, end := d.statement(path)
-	if first < 0 {
+	s, alone := d.statement(path)
+	if !alone {
 		return "", Mistakes{d.place(path, &mistake{
 			"its place in the file cannot be changed by a program", "take it out yourself"})}
 	}
-	edited := strings.Join(slices.Delete(strings.SplitAfter(text, "\n"), first, end), "")
+	edited := strings.Join(slices.Delete(strings.SplitAfter(text, "\n"), s.first, s.end), "")
 	_, err = Parse(file, edited, home)
 	return edited, err
 }
@@ -69,8 +69,8 @@ func (d document) mended(path []string, value, home string, err error) (string, 
 	at := unread[0].Line
 	left, _, found := strings.Cut(lines[at-1], "=")
 	before := strings.Join(lines[:at-1], "") + left
-	if alone, wrong := decode(d.file, before+"= 0"); !found || wrong != nil ||
-		alone.line(path) != at {
+	readable, _ := decode(d.file, before+"= 0")
+	if s, alone := readable.statement(path); !found || !alone || s.end != at {
 		return "", err
 	}
 	after := strings.Join(lines[at:], "")
@@ -130,11 +130,11 @@ func typed(file, home, key string, words []string) (string, error) {
 // of the table, before the first table, or in a new table.
 func (d document) edits(path []string, value string) (texts []string) {
 	lines, key := strings.SplitAfter(d.text, "\n"), strings.Join(path, ".")
-	if first, end := d.statement(path); first >= 0 {
-		old := strings.Join(lines[first:end], "")
+	if s, alone := d.statement(path); alone {
+		old := strings.Join(lines[s.first:s.end], "")
 		left, _, _ := strings.Cut(old, "=")
 		line := left + "= " + value + comment(old) + "\n"
-		return []string{strings.Join(slices.Replace(lines, first, end, line), "")}
+		return []string{strings.Join(slices.Replace(lines, s.first, s.end, line), "")}
 	}
 	insert := func(at int, line string) {
 		before, after := strings.Join(lines[:at], ""), strings.Join(lines[at:], "")
@@ -145,42 +145,46 @@ func (d document) edits(path []string, value string) (texts []string) {
 		}
 		texts = append(texts, before+line+"\n"+after)
 	}
-	headers := append(headerLines(lines), len(lines))
-	table, name := toml.Key(path[:len(path)-1]), path[len(path)-1]
-	if n := slices.Index(headers, d.line(table)-1); n >= 0 {
-		insert(sectionEnd(lines, headers[n], headers[n+1]), name+" = "+value)
+	table, name := toml.Key(path[:len(path)-1]).String(), path[len(path)-1]
+	ends := d.ends()
+	if end, ok := ends[table]; ok && table != "" {
+		insert(end, name+" = "+value)
 	}
-	insert(sectionEnd(lines, 0, headers[0]), key+" = "+value)
-	if len(table) > 0 {
-		insert(len(lines), "\n["+table.String()+"]\n"+name+" = "+value)
+	insert(ends[""], key+" = "+value)
+	if table != "" {
+		insert(len(lines), "\n["+table+"]\n"+name+" = "+value)
 	}
 	return texts
 }
 
-// statement returns the lines of the text that give path the value, from first to before end; first
-// is -1 if other keys have their values there too.
-func (d document) statement(path []string) (first, end int) {
-	lines := strings.SplitAfter(d.text, "\n")
-	at := d.line(path)
-	if at == 0 {
-		return -1, -1
+// ends returns the lines after the last statement of each table. Before the first table, if there
+// is no statement, this is the begin, but after the comments at the top that editors read.
+func (d document) ends() map[string]int {
+	all, lines := d.statements(), strings.SplitAfter(d.text, "\n")
+	ends, table := map[string]int{"": 0}, ""
+	for len(all) > 0 && strings.HasPrefix(lines[ends[""]], "#:") {
+		ends[""]++
 	}
-	for end = at; end <= len(lines); end++ {
-		fragment, err := decode("", strings.Join(lines[at-1:end], ""))
-		if err != nil {
-			continue
-		}
-		keys := fragment.md.Keys()
-		last := keys[len(keys)-1]
-		if others := slices.ContainsFunc(keys, func(k toml.Key) bool {
-			return len(k) > len(last) || !slices.Equal(k, last[:len(k)])
-		}); others ||
-			len(last) > len(path) || !slices.Equal(last, path[len(path)-len(last):]) {
-			break // a table in braces, or a header
-		}
-		return at - 1, end
+	if len(all) == 0 {
+		ends[""] = len(lines) // comments alone
 	}
-	return -1, -1
+	for _, s := range all {
+		if s.header {
+			table = s.keys[0].String()
+		}
+		ends[table] = s.end
+	}
+	return ends
+}
+
+// statement returns the statement that gives a value to path, and to no other key.
+func (d document) statement(path []string) (s statement, alone bool) {
+	for _, s := range d.statements() {
+		if !s.header && len(s.keys) == 1 && slices.Equal(s.keys[0], path) {
+			return s, true
+		}
+	}
+	return s, false
 }
 
 // comment returns the comment at the end of a statement, with the space before it.
@@ -195,34 +199,6 @@ func comment(statement string) string {
 		}
 	}
 	return ""
-}
-
-// headerLines returns the lines that look like headers of tables.
-func headerLines(lines []string) (headers []int) {
-	for n, line := range lines {
-		if strings.HasPrefix(strings.TrimLeft(line, " \t"), "[") {
-			headers = append(headers, n)
-		}
-	}
-	return headers
-}
-
-// sectionEnd returns the line after the last one of a section that is neither empty nor a comment:
-// comments at the end belong to the next. If all are, it is the section's end, or the begin, but
-// after the comments at the top that editors read.
-func sectionEnd(lines []string, first, end int) int {
-	for at := end; at > first; at-- {
-		if line := strings.TrimSpace(lines[at-1]); line != "" && line[0] != '#' {
-			return at
-		}
-	}
-	if end == len(lines) {
-		return end
-	}
-	for strings.HasPrefix(lines[first], "#:") {
-		first++
-	}
-	return first
 }
 
 // values returns all values but tables, by their keys.

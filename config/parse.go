@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 )
@@ -17,11 +18,11 @@ func Parse(file, text, home string) (Config, error) {
 		return Config{}, err
 	}
 	c := Default()
-	outside := slices.DeleteFunc(slices.Clone(d.md.Keys()), func(key toml.Key) bool {
+	outside := slices.DeleteFunc(slices.Clone(d.keys), func(key toml.Key) bool {
 		return key[0] == ruleKey
 	})
 	mistakes := applyAll(d, outside, settings(&c, home))
-	if d.value(toml.Key{ruleKey}) != nil { // their policy holds where they say nothing else
+	if d.tree[ruleKey] != nil { // their policy holds where they say nothing else
 		var inRules Mistakes
 		c.Rules, inRules = d.rules(c.Policy, home)
 		mistakes = append(mistakes, inRules...)
@@ -53,12 +54,9 @@ func applyAll(d document, keys []toml.Key, known []setting) (mistakes Mistakes) 
 }
 
 func decode(file, text string) (document, error) {
-	d := document{file: file, text: text}
-	md, err := toml.Decode(text, &d.root)
-	if err == nil {
-		err = md.PrimitiveDecode(d.root, &d.tree)
-	}
-	d.md = &md
+	d := document{file: file, text: text, rule: -1}
+	md, err := toml.Decode(text, &d.tree)
+	d.keys, d.statements = md.Keys(), sync.OnceValue(d.split)
 	var at toml.ParseError
 	switch {
 	case errors.As(err, &at):
@@ -91,10 +89,52 @@ func syntaxHint(text string, number int) string {
 // document is a decoded file, or a rule in it, with keys that have not been read yet.
 type document struct {
 	file, text string
-	md         *toml.MetaData
-	tree       any
-	root       toml.Primitive // the tree, in the library's form of places in it
-	under      toml.Key       // the path of root in the file
+	tree       map[string]any
+	keys       []toml.Key // of the file, in order
+	under      toml.Key   // the path of tree in the file
+	rule       int        // the index of the rule, -1 for the file
+	statements func() []statement
+}
+
+// A statement is a header, or a key with its value. It is on the lines from first to before end.
+type statement struct {
+	first, end int
+	header     bool
+	keys       []toml.Key // of a table in braces too
+	rule       int        // the index of the rule that it is in or after, -1 for none
+}
+
+// split returns the statements of the text: the shortest pieces that can be decoded alone.
+func (d document) split() (all []statement) {
+	lines := strings.SplitAfter(d.text, "\n")
+	var table toml.Key
+	rule := -1
+	for at, end := 0, 0; at < len(lines); at = end {
+		end = at + 1
+		piece, err := decode(d.file, lines[at])
+		for err != nil && end < len(lines) {
+			end++
+			piece, err = decode(d.file, strings.Join(lines[at:end], ""))
+		}
+		if len(piece.keys) == 0 {
+			continue // a comment
+		}
+		s := statement{first: at, end: end,
+			header: strings.HasPrefix(strings.TrimLeft(lines[at], " \t"), "[")}
+		if s.header {
+			table, s.keys = piece.keys[0], piece.keys
+			if table.String() == ruleKey {
+				rule++
+			}
+		} else {
+			for _, key := range piece.keys {
+				s.keys = append(s.keys, slices.Concat(table, key))
+			}
+		}
+		s.rule = rule
+		all = append(all, s)
+	}
+	return all
 }
 
 func apply(d document, key toml.Key, known []setting) *Error {
@@ -134,7 +174,7 @@ func (d document) place(key toml.Key, err error) *Error {
 func (d document) name(key toml.Key) string { return slices.Concat(d.under, key).String() }
 
 func (d document) value(key toml.Key) any {
-	v := d.tree
+	v := any(d.tree)
 	for _, part := range key {
 		table, _ := v.(map[string]any) // nil within an array of tables
 		v = table[part]
@@ -142,36 +182,16 @@ func (d document) value(key toml.Key) any {
 	return v
 }
 
-// find descends through the tables that lead to key.
-func (d document) find(key toml.Key) (toml.Primitive, bool) {
-	at := d.root
-	for _, part := range key {
-		var table map[string]toml.Primitive
-		if err := d.md.PrimitiveDecode(at, &table); err != nil {
-			return toml.Primitive{}, false // within an array of tables
-		}
-		inner, ok := table[part]
-		if !ok {
-			return toml.Primitive{}, false
-		}
-		at = inner
-	}
-	return at, true
-}
-
-// line returns the line of key, or 0. The library knows the place of every key but reports it only
-// in the error for a value that cannot be decoded. So the value is decoded into a type that rejects
-// it.
+// line returns the line of key, or 0.
 func (d document) line(key toml.Key) int {
-	at, ok := d.find(key)
-	if !ok {
-		return 0
+	key = slices.Concat(d.under, key)
+	for _, s := range d.statements() {
+		if (d.rule < 0 || s.rule < 0 || s.rule == d.rule) &&
+			slices.ContainsFunc(s.keys, func(k toml.Key) bool {
+				return len(k) >= len(key) && slices.Equal(k[:len(key)], key)
+			}) {
+			return s.first + 1
+		}
 	}
-	var refused toml.ParseError
-	errors.As(d.md.PrimitiveDecode(at, &rejection{}), &refused)
-	return refused.Position.Line
+	return 0
 }
-
-type rejection struct{}
-
-func (*rejection) UnmarshalTOML(any) error { return errors.New("refused") }
