@@ -1,55 +1,33 @@
 package config
 
 import (
-	"fmt"
 	"strings"
 	"time"
+
+	"github.com/BurntSushi/toml"
 )
 
-// A Value is one key with its value in effect, as it would be written in the file.
+// A Value is one key with its value in effect.
 type Value struct {
-	Key   string
-	Value string // TOML; "" if nothing is set
-	About string // the purpose of the key, in few words
-}
-
-// Value returns the value of a key outside of rules. known is false if there is no such key.
-func (c Config) Value(key string) (value string, known bool) {
-	for _, v := range c.Values() {
-		if v.Key == key {
-			return v.Value, true
-		}
-	}
-	return "", false
+	Key     string `json:"key" doc:"the key"`
+	Value   string `json:"value" doc:"its value as TOML, empty if not set"`
+	Default string `json:"default" doc:"its default as TOML"`
+	About   string `json:"purpose" doc:"its purpose"`
 }
 
 // Values returns all keys allowed outside of rules. None of them is a secret.
 func (c Config) Values() []Value {
 	var list []Value
-	for _, s := range settings(&c, "") {
-		list = append(list, Value{s.key, s.show(), s.about})
+	standard := Default()
+	defaults := settings(&standard, "")
+	for n, s := range settings(&c, "") {
+		list = append(list, Value{s.key, s.show(), defaults[n].show(), s.about})
 	}
 	return list
 }
 
 // Quoted returns a TOML string.
-func Quoted[T ~string](text T) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range string(text) {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
+func Quoted[T ~string](text T) string { return inTOML(text) }
 
 // quotedIfSet is Quoted, but "" for an empty text.
 func quotedIfSet(text string) string {
@@ -63,11 +41,13 @@ func listed(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	var all []string
-	for _, name := range names {
-		all = append(all, Quoted(name))
-	}
-	return "[" + strings.Join(all, ", ") + "]"
+	return inTOML(names)
+}
+
+func inTOML(value any) string {
+	line, _ := toml.Marshal(map[string]any{"key": value}) // it fails only for other types
+	text := strings.TrimSpace(strings.TrimPrefix(string(line), "key = "))
+	return strings.ToValidUTF8(text, "\ufffd")
 }
 
 // written formats a duration without zero minutes and seconds, and 0 as "".

@@ -46,17 +46,10 @@ checks the file.`,
 }
 
 type configReport struct {
-	Schema   string          `json:"schema" doc:"name of this schema"`
-	File     string          `json:"file" doc:"the configuration file"`
-	Settings []settingReport `json:"settings" doc:"all keys outside rules"`
-	Rules    []string        `json:"rules" doc:"names of your rules, in the order they are tried"`
-}
-
-type settingReport struct {
-	Key     string `json:"key" doc:"the key"`
-	Value   string `json:"value" doc:"its value as TOML, empty if not set"`
-	Default string `json:"default" doc:"its default as TOML"`
-	About   string `json:"purpose" doc:"its purpose"`
+	Schema   string         `json:"schema" doc:"name of this schema"`
+	File     string         `json:"file" doc:"the configuration file"`
+	Settings []config.Value `json:"settings" doc:"all keys outside rules"`
+	Rules    []string       `json:"rules" doc:"names of your rules, in the order they are tried"`
 }
 
 func showConfig(a *app.App, asJSON bool) error {
@@ -66,12 +59,8 @@ func showConfig(a *app.App, asJSON bool) error {
 	}
 	path, _ := config.ConfigFile(a.Own) // it was just read
 	rules := view.Mapped(cfg.Rules, func(r config.Rule) string { return r.Name })
-	r := configReport{Schema: "shimctl.config/1", File: path, Settings: []settingReport{},
+	r := configReport{Schema: "shimctl.config/1", File: path, Settings: cfg.Values(),
 		Rules: rules}
-	defaults := config.Default().Values()
-	for n, v := range cfg.Values() {
-		r.Settings = append(r.Settings, settingReport{v.Key, v.Value, defaults[n].Value, v.About})
-	}
 	if asJSON {
 		return a.Stdout.PrintJSON(r)
 	}
@@ -149,8 +138,10 @@ func configSet(a *app.App, key string, words []string, agreed app.Consent) error
 	gone, come := edit.Lines()
 	a.Stdout.Changed("-", view.Bad, gone...)
 	a.Stdout.Changed("+", view.Good, come...)
-	if value, known := config.Default().Value(key); known && len(words) == 0 {
-		a.Stdout.Notice(key + " goes back to its default: " + cmp.Or(value, "not set"))
+	for _, v := range config.Default().Values() {
+		if v.Key == key && len(words) == 0 {
+			a.Stdout.Notice(key + " goes back to its default: " + cmp.Or(v.Default, "not set"))
+		}
 	}
 	if agreed.Dry || a.CanAsk() {
 		if ok, err := a.Agreed("write this", agreed); !ok {

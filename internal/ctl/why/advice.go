@@ -124,7 +124,9 @@ func dropMade(report *view.AdviceReport, cfg config.Config, d Case) {
 	ruled := cfg
 	ruled.Policy = rulePolicy(cfg, d.Rule)
 	key, value, _ := strings.Cut(report.Setting, " = ")
-	if has, known := ruled.Value(key); known && has == value {
+	if slices.ContainsFunc(ruled.Values(), func(v config.Value) bool {
+		return v.Key == key && v.Value == value
+	}) {
 		if d.Made {
 			report.Advice += ". The configuration has " + report.Setting + " now"
 		}
