@@ -7,7 +7,6 @@ package bundle
 
 import (
 	"archive/tar"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -19,6 +18,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -93,13 +93,13 @@ func (s selection) isOwn(name string) bool {
 
 // digestOf returns the SHA-256 of the paths and contents of files, in hex, "" if there are none.
 // Times and modes do not count.
-func digestOf(ctx context.Context, root *os.Root, files []file) (string, error) {
+func digestOf(root *os.Root, files []file) (string, error) {
 	if len(files) == 0 {
 		return "", nil
 	}
 	sum := sha256.New()
 	for _, f := range files {
-		content, err := copyFile(ctx, io.Discard, root, f.path)
+		content, err := copyFile(io.Discard, root, f.path)
 		if err != nil {
 			return "", err
 		}
@@ -185,15 +185,8 @@ func walk(root *os.Root, name string, add func(string, fs.DirEntry) error) error
 
 // plain reports whether a path has one spelling and leads below the root.
 func plain(name string) bool {
-	if name == "" || strings.ContainsAny(name, "\x00\\") {
-		return false
-	}
-	for part := range strings.SplitSeq(name, "/") {
-		if part == "" || part == "." || part == ".." {
-			return false
-		}
-	}
-	return true
+	return name != "." && path.Clean(name) == name && filepath.IsLocal(name) &&
+		!strings.ContainsAny(name, "\x00\\")
 }
 
 // addFile adds a file to a digest: the length of the path, the path and the content's SHA-256.
@@ -204,14 +197,14 @@ func addFile(sum hash.Hash, path string, content []byte) {
 
 func inHex(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)) }
 
-func copyFile(ctx context.Context, w io.Writer, root *os.Root, name string) ([]byte, error) {
+func copyFile(w io.Writer, root *os.Root, name string) ([]byte, error) {
 	in, err := openRegular(root, name)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
 	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(w, sum), reader{ctx, in})
+	_, err = io.Copy(io.MultiWriter(w, sum), in)
 	return sum.Sum(nil), err
 }
 
@@ -233,24 +226,10 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// A reader fails when the context ends.
-type reader struct {
-	ctx context.Context
-	in  io.Reader
-}
-
-func (r reader) Read(b []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.in.Read(b)
-}
-
 // Pack writes a bundle of the files at and below paths to w and returns the digest of the files
 // that are not common. The first path must exist. It fails with store.ErrTooLarge beyond the
 // limits, and with store.ErrChanged if the files change meanwhile.
-func Pack(ctx context.Context, w io.Writer, root *os.Root,
-	paths []string, limits Limits) (string, error) {
+func Pack(w io.Writer, root *os.Root, paths []string, limits Limits) (string, error) {
 	chosen, err := selectPaths(paths)
 	if err != nil {
 		return "", err
@@ -265,21 +244,21 @@ func Pack(ctx context.Context, w io.Writer, root *os.Root,
 	if !slices.ContainsFunc(files, func(f file) bool { return !f.common }) {
 		return "", fmt.Errorf("%s has no files: %w", chosen.own[0], fs.ErrNotExist)
 	}
-	packed, err := writeTar(ctx, w, root, files)
+	packed, err := writeTar(w, root, files)
 	if err != nil {
 		return "", err
 	}
 	if files, err = list(root, selection{own: chosen.own}, limits); err != nil {
 		return "", err
 	}
-	now, err := digestOf(ctx, root, files)
+	now, err := digestOf(root, files)
 	if err == nil && now != packed {
 		err = fmt.Errorf("%w: while they were packed", store.ErrChanged)
 	}
 	return packed, err
 }
 
-func writeTar(ctx context.Context, w io.Writer, root *os.Root, files []file) (string, error) {
+func writeTar(w io.Writer, root *os.Root, files []file) (string, error) {
 	compressed, err := zstd.NewWriter(w,
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(maxWindow))
@@ -288,7 +267,7 @@ func writeTar(ctx context.Context, w io.Writer, root *os.Root, files []file) (st
 	}
 	archive, sum := tar.NewWriter(compressed), sha256.New()
 	for _, f := range files {
-		if err := writeFile(ctx, archive, root, f, sum); err != nil {
+		if err := writeFile(archive, root, f, sum); err != nil {
 			return "", err
 		}
 	}
@@ -298,8 +277,7 @@ func writeTar(ctx context.Context, w io.Writer, root *os.Root, files []file) (st
 	return inHex(sum), nil
 }
 
-func writeFile(ctx context.Context, archive *tar.Writer, root *os.Root,
-	f file, sum hash.Hash) error {
+func writeFile(archive *tar.Writer, root *os.Root, f file, sum hash.Hash) error {
 	// Only PAX keeps nanoseconds: some tools compare times that they have stored.
 	header := &tar.Header{Typeflag: tar.TypeReg, Name: f.path, Size: f.size, Mode: 0o600,
 		ModTime: f.time}
@@ -307,7 +285,7 @@ func writeFile(ctx context.Context, archive *tar.Writer, root *os.Root,
 	if err := archive.WriteHeader(header); err != nil {
 		return err
 	}
-	content, err := copyFile(ctx, archive, root, f.path)
+	content, err := copyFile(archive, root, f.path)
 	if errors.Is(err, tar.ErrWriteTooLong) {
 		err = fmt.Errorf("%w: %s has grown", store.ErrChanged, f.path)
 	}

@@ -32,7 +32,7 @@ func digestHere(t *testing.T, root *os.Root, paths []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return digestOf(t.Context(), root, files)
+	return digestOf(root, files)
 }
 
 // tree is a directory with files, by path.
@@ -84,7 +84,7 @@ func contents(t *testing.T, root *os.Root) map[string]string {
 func pack(t *testing.T, root *os.Root, paths ...string) (content []byte, digest string) {
 	t.Helper()
 	var b bytes.Buffer
-	digest, err := Pack(t.Context(), &b, root, paths, limits)
+	digest, err := Pack(&b, root, paths, limits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestUnpackReplacesOnlyWhatItMay(t *testing.T) {
 func TestPackRefuses(t *testing.T) {
 	refused := func(what string, want error, root *os.Root, limits Limits, paths ...string) {
 		t.Helper()
-		if _, err := Pack(t.Context(), io.Discard, root, paths, limits); err == nil ||
+		if _, err := Pack(io.Discard, root, paths, limits); err == nil ||
 			want != nil && !errors.Is(err, want) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -262,7 +262,7 @@ func TestPackSeesChanges(t *testing.T) {
 				t.Error(err)
 			}
 		}}
-		if _, err := Pack(t.Context(), w, root,
+		if _, err := Pack(w, root,
 			[]string{"d"}, Limits{1 << 30, 9}); !errors.Is(err, store.ErrChanged) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -470,7 +470,7 @@ func fuzzDigest(t *testing.T, content []byte, root *os.Root) string {
 	u := &unpacker{root: root, chosen: selection{own: []string{"s"}}, limits: limits,
 		names: map[string]string{}, parents: map[string]bool{}}
 	defer u.clean()
-	digest, err := u.read(t.Context(), bytes.NewReader(content))
+	digest, err := u.read(bytes.NewReader(content))
 	if err != nil {
 		return ""
 	}

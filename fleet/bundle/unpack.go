@@ -37,23 +37,26 @@ func Unpack(ctx context.Context, fetch func() (io.Reader, error), digest string,
 	u := &unpacker{root: root, chosen: chosen, limits: limits, names: map[string]string{},
 		parents: map[string]bool{}}
 	defer u.clean()
-	if now, _, err := u.present(ctx, replace, digest); err != nil || now == digest {
+	if now, _, err := u.present(replace, digest); err != nil || now == digest {
 		return err
 	}
 	r, err := fetch()
 	if err != nil {
 		return err
 	}
-	found, err := u.read(ctx, r)
+	found, err := u.read(r)
 	if err != nil {
 		return err
 	}
 	if found != digest {
 		return fmt.Errorf("%w: the bundle has another digest", store.ErrBroken)
 	}
-	now, old, err := u.present(ctx, replace, digest)
+	now, old, err := u.present(replace, digest)
 	if err != nil || now == digest {
 		return err
+	}
+	if ctx.Err() != nil { // nobody waits for the files any more
+		return context.Cause(ctx)
 	}
 	return u.commit(old)
 }
@@ -72,8 +75,8 @@ type unpacker struct {
 }
 
 // read unpacks all files and returns their digest.
-func (u *unpacker) read(ctx context.Context, r io.Reader) (string, error) {
-	compressed, err := zstd.NewReader(reader{ctx, r}, zstd.WithDecoderMaxWindow(maxWindow),
+func (u *unpacker) read(r io.Reader) (string, error) {
+	compressed, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(maxWindow),
 		zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return "", err
@@ -88,12 +91,12 @@ func (u *unpacker) read(ctx context.Context, r io.Reader) (string, error) {
 			return inHex(sum), nil
 		}
 		if err != nil {
-			return "", broken(ctx, err)
+			return "", fmt.Errorf("%w: %w", store.ErrBroken, err)
 		}
 		if err := u.check(header); err != nil {
 			return "", fmt.Errorf("%w: %w", store.ErrBroken, err)
 		}
-		content, err := u.unpack(ctx, archive, header)
+		content, err := u.unpack(archive, header)
 		if err != nil {
 			return "", err
 		}
@@ -103,18 +106,10 @@ func (u *unpacker) read(ctx context.Context, r io.Reader) (string, error) {
 	}
 }
 
-// broken returns the error of a bundle that cannot be read, or of a context that has ended.
-func broken(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return fmt.Errorf("%w: %w", store.ErrBroken, err)
-}
-
 // check refuses an entry that Pack does not write.
 func (u *unpacker) check(h *tar.Header) error {
 	switch name := h.Name; {
-	case h.Typeflag != tar.TypeReg || len(h.PAXRecords) > 0 && !knownRecords(h.PAXRecords):
+	case h.Typeflag != tar.TypeReg || !knownRecords(h.PAXRecords):
 		return fmt.Errorf("%q is no plain file", name)
 	case !plain(name) || strings.HasPrefix(path.Base(name), temporary):
 		return fmt.Errorf("%q is no path of a bundle", name)
@@ -153,7 +148,7 @@ func (u *unpacker) isFile(dir string) bool {
 }
 
 // unpack writes one file under a temporary name beside its own and returns the content's SHA-256.
-func (u *unpacker) unpack(ctx context.Context, archive io.Reader, h *tar.Header) ([]byte, error) {
+func (u *unpacker) unpack(archive io.Reader, h *tar.Header) ([]byte, error) {
 	dir := path.Dir(h.Name)
 	if err := u.mkdir(dir); err != nil {
 		return nil, err
@@ -166,7 +161,10 @@ func (u *unpacker) unpack(ctx context.Context, archive io.Reader, h *tar.Header)
 	u.size += h.Size
 	u.order, u.names[h.Name] = append(u.order, h.Name), name
 	content := sha256.New()
-	_, err = io.Copy(io.MultiWriter(out, content), unpackReader{ctx, archive})
+	_, err = io.Copy(io.MultiWriter(out, content), archive)
+	if _, disk := errors.AsType[*fs.PathError](err); err != nil && !disk {
+		err = fmt.Errorf("%w: %w", store.ErrBroken, err)
+	}
 	if err := errors.Join(err, out.Close()); err != nil {
 		return nil, err
 	}
@@ -174,20 +172,6 @@ func (u *unpacker) unpack(ctx context.Context, archive io.Reader, h *tar.Header)
 		return nil, err
 	}
 	return content.Sum(nil), nil
-}
-
-// An unpackReader reads a bundle's file: a failed read is the bundle's fault, not the disk's.
-type unpackReader struct {
-	ctx context.Context
-	in  io.Reader
-}
-
-func (r unpackReader) Read(b []byte) (int, error) {
-	n, err := r.in.Read(b)
-	if err != nil && err != io.EOF {
-		err = broken(r.ctx, err)
-	}
-	return n, err
 }
 
 // mkdir creates a directory and those above it.
@@ -211,8 +195,8 @@ func (u *unpacker) mkdir(dir string) error {
 
 // present returns the digest of the files that are there now, and these. It fails with
 // store.ErrChanged if anything but a file is in the way, or files that must not be replaced.
-func (u *unpacker) present(ctx context.Context,
-	replace []string, own string) (digest string, files []file, err error) {
+func (u *unpacker) present(replace []string,
+	own string) (digest string, files []file, err error) {
 	for _, name := range u.order {
 		if info, err := u.root.Lstat(name); err == nil && !info.Mode().IsRegular() {
 			return "", nil, fmt.Errorf("%w: %s is no regular file", store.ErrChanged, name)
@@ -222,7 +206,7 @@ func (u *unpacker) present(ctx context.Context,
 	if files, err = list(u.root, selection{own: u.chosen.own}, any); err != nil {
 		return "", nil, fmt.Errorf("%w: %w", store.ErrChanged, err)
 	}
-	digest, err = digestOf(ctx, u.root, files)
+	digest, err = digestOf(u.root, files)
 	if err == nil && digest != "" && digest != own && !slices.Contains(replace, digest) {
 		err = store.ErrChanged
 	}

@@ -116,7 +116,7 @@ func (v *Vault) Save(ctx context.Context, root string, paths []string) (store.Bu
 	}
 	defer dir.Close()
 	var packed bytes.Buffer
-	digest, err := bundle.Pack(ctx, &packed, dir, paths, v.options.Limits)
+	digest, err := bundle.Pack(&packed, dir, paths, v.options.Limits)
 	if err != nil {
 		return store.Bundle{}, err
 	}
