@@ -84,8 +84,8 @@ func TestCredentials(t *testing.T) {
 				t.Setenv(key,
 					strings.Replace(value, "TOKEN", filepath.Join(os.Getenv("HOME"), "token"), 1))
 			}
-			if value,
-				err := (&finder{role: credentials.IAM{Endpoint: test.role}}).Retrieve(); err != nil || value.AccessKeyID != test.want || value.SecretAccessKey != "s" {
+			value, err := newFinder(test.role).RetrieveWithCredContext(nil)
+			if err != nil || value.AccessKeyID != test.want || value.SecretAccessKey != "s" {
 				t.Errorf("%+v, %v, want %s", value, err, test.want)
 			}
 		})
@@ -132,7 +132,7 @@ func TestNoCredentials(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			alone(t, config, "echo not-to-be-printed")
 			began := time.Now()
-			_, err := (&finder{}).Retrieve()
+			_, err := newFinder("").RetrieveWithCredContext(nil)
 			if !errors.Is(err, errNoCredentials) ||
 				strings.Contains(err.Error(), "not-to-be-printed") ||
 				time.Since(began) > 3*findTimeout {
@@ -149,7 +149,7 @@ func TestCredentialsExpire(t *testing.T) {
 		alone(t, "[default]\ncredential_process = sh PROCESS\n", fmt.Sprintf(`echo >>%s
 			echo '{"Version": 1, "AccessKeyId": "a", "SecretAccessKey": "s", "Expiration": "%s"}'`,
 			asked, time.Now().Add(lifetime).UTC().Format(time.RFC3339)))
-		creds := credentials.New(&finder{})
+		creds := credentials.New(newFinder(""))
 		for range 2 {
 			if _, err := creds.GetWithContext(nil); err != nil {
 				t.Fatal(err)

@@ -43,7 +43,7 @@ func Open(_ context.Context, text string) (store.Store, error) {
 		return nil, err
 	}
 	client, err := minio.NewCore(host,
-		&minio.Options{Secure: secure, MaxRetries: 1, Creds: credentials.New(&finder{}),
+		&minio.Options{Secure: secure, MaxRetries: 1, Creds: credentials.New(newFinder("")),
 			Region: region(query), Transport: noting{transport}})
 	if err != nil {
 		return nil, errNoEndpoint
@@ -100,39 +100,29 @@ const (
 
 // A finder is a Provider of the first credentials that the environment, the shared files, or the
 // role of the container or the machine has.
-type finder struct {
-	role  credentials.IAM
-	found credentials.Provider // nil before the first search
+type finder struct{ credentials.Chain }
+
+// newFinder returns a finder that asks for roles at an address, "" for AWS's.
+func newFinder(role string) *finder {
+	f := &finder{credentials.Chain{Providers: []credentials.Provider{&credentials.EnvAWS{},
+		&credentials.FileAWSCredentials{}}}}
+	container := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") +
+		os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") + os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE")
+	if container != "" || os.Getenv("AWS_EC2_METADATA_DISABLED") != "true" {
+		f.Providers = append(f.Providers, &credentials.IAM{Endpoint: role})
+	}
+	return f
 }
 
-// RetrieveWithCredContext implements credentials.Provider. No error contains the text of another
-// one, which might have the output of a credential_process.
+// RetrieveWithCredContext implements credentials.Provider. The Chain's errors are dropped: they
+// might have the output of a credential_process.
 func (f *finder) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), findTimeout)
 	defer cancel()
-	within := &credentials.CredContext{Client: &http.Client{Timeout: roleTimeout}, Context: ctx}
-	for _, p := range f.providers() {
-		value, err := p.RetrieveWithCredContext(within)
-		if err == nil && value.AccessKeyID != "" && value.SecretAccessKey != "" {
-			f.found = p
-			return value, nil
-		}
+	value, _ := f.Chain.RetrieveWithCredContext(&credentials.CredContext{
+		Client: &http.Client{Timeout: roleTimeout}, Context: ctx})
+	if value.AccessKeyID == "" || value.SecretAccessKey == "" {
+		return value, errNoCredentials
 	}
-	return credentials.Value{}, errNoCredentials
+	return value, nil
 }
-
-func (f *finder) providers() []credentials.Provider {
-	list := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
-	container := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") +
-		os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") + os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE")
-	if container == "" && os.Getenv("AWS_EC2_METADATA_DISABLED") == "true" {
-		return list
-	}
-	return append(list, &f.role)
-}
-
-// Retrieve implements credentials.Provider.
-func (f *finder) Retrieve() (credentials.Value, error) { return f.RetrieveWithCredContext(nil) }
-
-// IsExpired implements credentials.Provider.
-func (f *finder) IsExpired() bool { return f.found == nil || f.found.IsExpired() }
