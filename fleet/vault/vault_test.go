@@ -401,15 +401,11 @@ func TestCheck(t *testing.T) {
 func TestKeys(t *testing.T) {
 	hexA, hexB := hex.EncodeToString(keyA[:]), strings.ToUpper(hex.EncodeToString(keyB[:]))
 	base := base64.StdEncoding.EncodeToString(keyA[:])
-	long := Key(bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 4)[:32])
 	for text, want := range map[string]Key{
 		hexA: keyA, base + "\n": keyA, " " + hexB + "\n": keyB,
-		strings.Repeat("0102030405060708090a", 4)[:64]: long,
 		"": {}, ",": {}, hexA[1:]: {}, hexA[:63] + "g": {}, base[:43]: {}, hexA + "," + base: {},
 		"secret":                             {},
-		hexA + "," + strings.Repeat("z", 64): {}, strings.Repeat("00", 32): {},
-		strings.Repeat("a1", 32):      {},
-		strings.Repeat("12345678", 8): {},
+		hexA + "," + strings.Repeat("z", 64): {},
 	} {
 		got, err := ParseKey(text)
 		if got != want || (err == nil) != (want != Key{}) {
