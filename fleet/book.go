@@ -339,8 +339,7 @@ func Open(o ledger.RemoteOptions) (ledger.Remote, error) {
 			return nil, fmt.Errorf("hide the store's key: %w", err)
 		}
 	}
-	config := wire.Config{URL: o.URL, Key: o.Key, KeyFile: o.KeyFile, Timeout: o.Timeout,
-		UploadTimeout: o.Upload}
+	config := wire.Config{URL: o.URL, Key: o.Key, KeyFile: o.KeyFile}
 	client, err := wire.Start(o.Helper, o.Environ, config)
 	if err != nil {
 		return nil, err

@@ -40,7 +40,8 @@ func (f *fakeStore) Read(_ context.Context, name store.Name) (store.Register, er
 func (f *fakeStore) List(_ context.Context,
 	opening store.Name, limit int) (list []store.Register, more bool, err error) {
 	for _, r := range f.registers {
-		if r.Name.Kind == opening.Kind && slices.Equal(r.Name.Of, opening.Of) {
+		if r.Name.Kind == opening.Kind &&
+			(len(opening.Of) == 0 || slices.Equal(r.Name.Of, opening.Of)) {
 			list = append(list, r)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -217,15 +218,12 @@ func (b *Book) Forget(ctx context.Context, c ledger.ChainName,
 // find returns the registers of the chain: a task's are found by the name, others by their content.
 // Those that a newer reprise has written are left out.
 func (b *Book) find(ctx context.Context, c ledger.ChainName) (found []store.Register, err error) {
-	if c.Task == "" {
-		err = b.Store.Registers(ctx, store.Opening, func(r store.Register) error {
-			found = append(found, r)
-			return nil
-		})
-	} else {
-		name := store.Name{Kind: store.Task, Of: taskName(b.Project, c.Cwd, c.Task)}
-		found, _, err = b.Store.List(ctx, name, maxRoles)
+	name, limit := store.Name{Kind: store.Opening}, math.MaxInt
+	if c.Task != "" {
+		name = store.Name{Kind: store.Task, Of: taskName(b.Project, c.Cwd, c.Task)}
+		limit = maxRoles
 	}
+	found, _, err = b.Store.List(ctx, name, limit)
 	return slices.DeleteFunc(found, func(at store.Register) bool {
 		r, err := decode(at)
 		return errors.Is(err, store.ErrNewer) || err == nil && !r.isOf(c) ||

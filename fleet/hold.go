@@ -108,7 +108,7 @@ func (b *Book) Renew(t *ledger.Ticket, now decide.Millis) error {
 	if h == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), b.Upload)
+	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
 	defer cancel()
 	return b.edit(ctx, h, h.call.Now, func(r *register) error {
 		number, source := r.own(h.holder)
@@ -124,7 +124,7 @@ func (b *Book) FallBack(t *ledger.Ticket, why reason.Code) error {
 	if h == nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), b.Upload)
+	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
 	defer cancel()
 	failed := b.edit(ctx, h, h.call.Now, func(r *register) error {
 		number, source := r.own(h.holder)

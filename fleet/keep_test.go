@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"testing"
 
@@ -12,18 +12,6 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
 )
-
-func (f *fakeStore) Registers(_ context.Context, kind string,
-	each func(store.Register) error) error {
-	for _, name := range slices.Sorted(maps.Keys(f.registers)) {
-		if r := f.registers[name]; r.Name.Kind == kind {
-			if err := each(r); err != nil {
-				return err
-			}
-		}
-	}
-	return f.fail
-}
 
 func (f *fakeStore) Remove(_ context.Context, r store.Register) error {
 	name, version := r.Name, r.Version
@@ -141,19 +129,19 @@ func TestDamagedInStore(t *testing.T) {
 func wantNative(t *testing.T, k *Book, want ...string) {
 	t.Helper()
 	var ids []string
-	for _, kind := range []string{store.Task, store.Opening} {
-		err := k.Store.Registers(t.Context(), kind, func(one store.Register) error {
+	for _, kind := range store.Kinds {
+		registers, _, err := k.Store.List(t.Context(), store.Name{Kind: kind}, math.MaxInt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range registers {
 			r, err := decode(one)
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
 			for _, s := range r.Sessions {
 				ids = append(ids, s.NativeID)
 			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
 	}
 	if !slices.Equal(ids, want) {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,8 +27,7 @@ func TestServers(t *testing.T) {
 			url := server.Fresh()
 			start := func() *wire.Client {
 				c, err := wire.Start(program, os.Environ(),
-					wire.Config{URL: url, Key: strings.Repeat("0123456789abcdef", 4),
-						Timeout: 20 * time.Second, UploadTimeout: 20 * time.Second})
+					wire.Config{URL: url, Key: strings.Repeat("0123456789abcdef", 4)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -36,13 +37,15 @@ func TestServers(t *testing.T) {
 			share(t, start(), start())
 			c, err := wire.Start(program, os.Environ(),
 				wire.Config{URL: strings.Replace(url, server.Address, "127.0.0.1:1", 1),
-					Key: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second})
+					Key: strings.Repeat("0123456789abcdef", 4)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer c.Close()
 			if strings.Contains(url, server.Address) {
-				if _, err := c.Read(t.Context(), task); !errors.Is(err, store.ErrUnreachable) {
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				defer cancel()
+				if _, err := c.Read(ctx, task); !errors.Is(err, store.ErrUnreachable) {
 					t.Errorf("a server that is not there: %v", err)
 				}
 			}
@@ -125,11 +128,8 @@ func rest(t *testing.T, one, other *wire.Client, bundle store.Bundle, taken stri
 	if list, more, err := other.List(ctx, opening, 9); err != nil || more || len(list) != 3 {
 		t.Errorf("listed %v, %v, %v", list, more, err)
 	}
-	var all []store.Register
-	if err := other.Registers(ctx, store.Task, func(r store.Register) error {
-		all = append(all, r)
-		return nil
-	}); err != nil || len(all) != 1 || string(all[0].Value) != "taken" {
+	all, _, err := other.List(ctx, store.Name{Kind: store.Task}, math.MaxInt)
+	if err != nil || len(all) != 1 || string(all[0].Value) != "taken" {
 		t.Errorf("registers %v, %v", all, err)
 	}
 	if err := one.Remove(ctx, store.Register{Name: task, Version: taken}); err != nil {

@@ -37,8 +37,7 @@ func TestRolesAtOnce(t *testing.T) {
 			// call runs a role's call on a machine, as a process of its own does, and returns the
 			// decision.
 			call := func(machine, role, round int) (decide.Decision, error) {
-				config := wire.Config{URL: location, Key: strings.Repeat("0123456789abcdef", 4),
-					Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second}
+				config := wire.Config{URL: location, Key: strings.Repeat("0123456789abcdef", 4)}
 				client, err := wire.Start(program, os.Environ(), config)
 				if err != nil {
 					return decide.Decision{}, err
@@ -143,13 +142,14 @@ func TestNewStoreFarAway(t *testing.T) {
 	program := build(t)
 	swap := func() error {
 		c, err := wire.Start(program, os.Environ(),
-			wire.Config{URL: location, Key: strings.Repeat("0123456789abcdef", 4),
-				Timeout: 2 * time.Second})
+			wire.Config{URL: location, Key: strings.Repeat("0123456789abcdef", 4)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		_, err = c.Swap(t.Context(), task, "", []byte("value"))
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		_, err = c.Swap(ctx, task, "", []byte("value"))
 		return err
 	}
 	if err := swap(); err == nil {

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A directory is an engine with files as entries, for one process. Its writes take a moment.
+// A directory is an engine with files as entries, for one process. A bundle takes a moment.
 type directory struct {
 	mu   sync.Mutex
 	path string
@@ -50,33 +50,24 @@ func (d *directory) file(key string) string {
 	return filepath.Join(d.path, hex.EncodeToString([]byte(key)))
 }
 
-func (d *directory) Read(_ context.Context,
-	_ int64, names ...string) (map[string]store.Entry, error) {
-	entries := map[string]store.Entry{}
-	for _, name := range names {
-		content, err := os.ReadFile(d.file(name))
-		if err == nil {
-			entries[name] = store.Entry{Content: content, Version: fmt.Sprint(len(content))}
-		} else if !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
+func (d *directory) Read(_ context.Context, name string) (store.Entry, error) {
+	content, err := os.ReadFile(d.file(name))
+	if errors.Is(err, os.ErrNotExist) {
+		err = store.ErrAbsent
 	}
-	return entries, nil
+	return store.Entry{Content: content, Version: fmt.Sprint(len(content))}, err
 }
 
 func (d *directory) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
+	if strings.HasPrefix(key, "b/") {
+		time.Sleep(300 * time.Millisecond)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if e, err := store.ReadOne(ctx, d, store.MaxRegister, key); err == nil && e.Version != old ||
-		err != nil && old != "" {
+	if e, err := d.Read(ctx, key); err == nil && e.Version != old || err != nil && old != "" {
 		return "", store.ErrMoved
 	}
 	return fmt.Sprint(len(value)), os.WriteFile(d.file(key), value, 0o600)
-}
-
-func (d *directory) Put(_ context.Context, name string, content []byte) error {
-	time.Sleep(300 * time.Millisecond)
-	return os.WriteFile(d.file(name), content, 0o600)
 }
 
 func (d *directory) List(context.Context, string) ([]string, error) { return nil, nil }
@@ -86,8 +77,7 @@ func (d *directory) Close() error                                   { return nil
 func start(t *testing.T, url string) *wire.Client {
 	t.Helper()
 	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"),
-		wire.Config{URL: url, Key: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second,
-			UploadTimeout: 5 * time.Second})
+		wire.Config{URL: url, Key: strings.Repeat("0123456789abcdef", 4)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +175,7 @@ func TestSentRequestsAreCarriedOut(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(requests, `{"protocol":5,"config":{"URL":"dir://%s","Key":"%s"}}`+"\n", dir,
+	fmt.Fprintf(requests, `{"protocol":6,"config":{"URL":"dir://%s","Key":"%s"}}`+"\n", dir,
 		strings.Repeat("0123456789abcdef", 4))
 	fmt.Fprintln(requests, `{"id":1,"verb":"hello","timeout":1000000000}`)
 	fmt.Fprintln(requests,
@@ -258,7 +248,7 @@ func TestMisconfigured(t *testing.T) {
 	}
 	for keys, file := range map[string]string{"": "", "abc": "", " ": "/none", "0": "/none"} {
 		c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"),
-			wire.Config{URL: "dir:///x", Key: keys, KeyFile: file, Timeout: 2 * time.Second})
+			wire.Config{URL: "dir:///x", Key: keys, KeyFile: file})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +261,7 @@ func TestMisconfigured(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	os.WriteFile(file, []byte(strings.Repeat("0123456789abcdef", 4)+"\n"), 0o600)
 	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"),
-		wire.Config{URL: "dir:///x", KeyFile: file, Timeout: 2 * time.Second})
+		wire.Config{URL: "dir:///x", KeyFile: file})
 	if err != nil {
 		t.Fatal(err)
 	}

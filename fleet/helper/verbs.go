@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -78,17 +79,18 @@ func (c chain) used() int64 {
 // eachChain calls use with the register of each chain that can be read, and counts the others.
 func eachChain(ctx context.Context, v *vault.Vault,
 	use func(store.Register, chain) error) (others int, err error) {
-	for _, kind := range []string{store.Task, store.Opening} {
-		err := v.Registers(ctx, kind, func(r store.Register) error {
+	for _, kind := range store.Kinds {
+		registers, _, err := v.List(ctx, store.Name{Kind: kind}, math.MaxInt)
+		if err != nil {
+			return others, err
+		}
+		for _, r := range registers {
 			var c chain
 			if r.Damaged || json.Unmarshal(r.Value, &c) != nil {
 				others++
-				return nil
+			} else if err := use(r, c); err != nil {
+				return others, err
 			}
-			return use(r, c)
-		})
-		if err != nil {
-			return others, err
 		}
 	}
 	return others, nil

@@ -181,7 +181,7 @@ func TestAddressing(t *testing.T) {
 		network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
 	}
-	_, _ = opened.Read(t.Context(), 1, "key")
+	_, _ = opened.Read(t.Context(), "key")
 	if got, want := <-asked, "localhost"+port+"/bucket/key"; got != want {
 		t.Errorf("asked %s, want %s", got, want)
 	}

@@ -31,7 +31,7 @@ func (r remote) missing(t *testing.T) store.Store {
 func (r remote) denied(t *testing.T) store.Store {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
 	s := open(t, r.Fresh())
-	_, _ = s.Read(t.Context(), store.MaxObject, "b/x") // reads the credentials
+	_, _ = s.Read(t.Context(), "b/x") // reads the credentials
 	t.Setenv("AWS_SECRET_ACCESS_KEY", r.Secret)
 	return s
 }
@@ -79,15 +79,14 @@ func (r remote) behind(t *testing.T) (store.Store, *servers.Proxy) {
 	}
 	s := r.at(t, proxy.Address())
 	t.Cleanup(func() { s.Close(); proxy.Close() })
-	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/a"); !errors.Is(err,
-		store.ErrAbsent) {
+	if _, err := s.Read(t.Context(), "t/a"); !errors.Is(err, store.ErrAbsent) {
 		t.Fatal(err)
 	}
 	return s, proxy
 }
 
 func (r remote) answerLost(t *testing.T) {
-	for _, verb := range []string{"create", "swap", "put"} {
+	for _, verb := range []string{"create", "swap"} {
 		t.Run(verb, func(t *testing.T) {
 			s, proxy := r.behind(t)
 			old := ""
@@ -95,19 +94,14 @@ func (r remote) answerLost(t *testing.T) {
 				old = storetest.Swap(t, s, "t/a", "", "one")
 			}
 			proxy.LoseAnswers()
-			var err error
-			if verb == "put" {
-				err = s.Put(t.Context(), "t/a", []byte("two"))
-			} else {
-				_, err = s.Swap(t.Context(), "t/a", old, []byte("two"))
-			}
-			if !errors.Is(err, store.ErrUnknown) {
+			if _, err := s.Swap(t.Context(), "t/a", old,
+				[]byte("two")); !errors.Is(err, store.ErrUnknown) {
 				t.Fatal(err)
 			}
 			proxy.Pass()
 			// The proxy closes the connection when the answer comes, so that the write has been
 			// made.
-			got, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/a")
+			got, err := s.Read(t.Context(), "t/a")
 			if err != nil || string(got.Content) != "two" {
 				t.Fatalf("%q, %v", got, err)
 			}
@@ -126,7 +120,7 @@ func (r remote) silent(t *testing.T) {
 		if !errors.Is(err, cause) || connected && !errors.Is(err, store.ErrUnknown) {
 			t.Errorf("swap: %v", err)
 		}
-		_, err = s.Read(ctx, store.MaxRegister, "t/a")
+		_, err = s.Read(ctx, "t/a")
 		if !errors.Is(err, cause) || errors.Is(err, store.ErrUnknown) {
 			t.Errorf("read: %v", err)
 		}
@@ -140,7 +134,7 @@ func (r remote) reconnects(t *testing.T) {
 	version := storetest.Swap(t, s, "t/a", "", "one")
 	proxy.Cut()
 	time.Sleep(10 * time.Millisecond) // until the client sees it
-	_, err := s.Read(t.Context(), store.MaxRegister, "t/a")
+	_, err := s.Read(t.Context(), "t/a")
 	if err != nil && !errors.Is(err, store.ErrUnreachable) {
 		t.Fatal(err)
 	}

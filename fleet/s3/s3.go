@@ -1,7 +1,7 @@
 // Package s3 is a store in a bucket of an S3 API that keeps conditions on writes.
 //
 // It repeats no request, and reads nothing but the URL and the sources of credentials that AWS's
-// tools read. Versions are ETags, which most servers derive from the content: a register's values
+// tools read. Versions are ETags, which most servers derive from the content: an entry's contents
 // must differ. Invariant: a write that fails otherwise than with store.ErrUnknown was not made.
 package s3
 
@@ -12,18 +12,15 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"reprise/fleet/store"
 
 	"github.com/minio/minio-go/v7"
-	"golang.org/x/sync/errgroup"
 )
 
 // A Store is a prefix in a bucket.
@@ -34,35 +31,19 @@ type Store struct {
 	prefix    string
 }
 
-// Read implements store.Store.
-func (s *Store) Read(ctx context.Context,
-	most int64, names ...string) (map[string]store.Entry, error) {
-	entries := map[string]store.Entry{}
-	var mu sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
-	for _, name := range names {
-		group.Go(func() error {
-			entry, err := s.read(ctx, most, name)
-			if errors.Is(err, store.ErrAbsent) {
-				return nil
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			entries[name] = entry
-			return err
-		})
-	}
-	return entries, group.Wait()
-}
+// maxEntry is the most that is read of an entry: a longer one is cut, and cannot be unsealed. The
+// largest bundle has 64 MB of files, their headers, and an eighth of padding.
+const maxEntry = 128 << 20
 
-func (s *Store) read(ctx context.Context, most int64, name string) (store.Entry, error) {
+// Read implements store.Store.
+func (s *Store) Read(ctx context.Context, name string) (store.Entry, error) {
 	r, ctx := begin(ctx, false)
 	body, info, _, err := s.api.GetObject(ctx, s.bucket, s.prefix+name, minio.GetObjectOptions{})
 	if err != nil {
 		return store.Entry{}, r.failed(ctx, "read "+name, err)
 	}
 	defer body.Close()
-	content, err := io.ReadAll(io.LimitReader(body, most))
+	content, err := io.ReadAll(io.LimitReader(body, maxEntry))
 	if err != nil {
 		return store.Entry{}, r.failed(ctx, "read "+name, err)
 	}
@@ -70,37 +51,24 @@ func (s *Store) read(ctx context.Context, most int64, name string) (store.Entry,
 }
 
 // Swap implements store.Store.
-func (s *Store) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
+func (s *Store) Swap(ctx context.Context, name, old string, content []byte) (string, error) {
 	var options minio.PutObjectOptions
 	switch {
 	case old == "":
 		options.SetMatchETagExcept("*")
 	case strings.ContainsAny(old, "*\", "): // "*" would match any
-		return "", fmt.Errorf("swap %s: %w", key, store.ErrMoved)
+		return "", fmt.Errorf("swap %s: %w", name, store.ErrMoved)
 	default:
 		options.SetMatchETag(old)
 	}
-	return s.put(ctx, "swap "+key, key, value, options, old != "")
-}
-
-// Put implements store.Store.
-func (s *Store) Put(ctx context.Context, name string, content []byte) error {
-	var options minio.PutObjectOptions
-	options.SetMatchETagExcept("*")
-	_, err := s.put(ctx, "put "+name, name, content, options, false)
-	return err
-}
-
-func (s *Store) put(ctx context.Context, what, key string, content []byte,
-	options minio.PutObjectOptions, replaces bool) (string, error) {
 	r, ctx := begin(ctx, true)
-	r.replaces = replaces
+	r.replaces = old != ""
 	sum, check := sha256.Sum256(content), md5.Sum(content)
-	info, err := s.api.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(content),
+	info, err := s.api.PutObject(ctx, s.bucket, s.prefix+name, bytes.NewReader(content),
 		int64(len(content)),
 		base64.StdEncoding.EncodeToString(check[:]), hex.EncodeToString(sum[:]), options)
 	if err != nil {
-		return "", r.failed(ctx, what, err)
+		return "", r.failed(ctx, "swap "+name, err)
 	}
 	return info.ETag, nil
 }

@@ -91,7 +91,7 @@ func TestRefusals(t *testing.T) {
 			if _, err := s.Swap(t.Context(), "key", "1", nil); !errors.Is(err, c.write) {
 				t.Error("swap:", err)
 			}
-			if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "key"); err == nil ||
+			if _, err := s.Read(t.Context(), "key"); err == nil ||
 				c.read != nil && !errors.Is(err, c.read) {
 				t.Error("read:", err)
 			}
@@ -163,7 +163,7 @@ func TestCredentials(t *testing.T) {
 	endpoint, keys := sees(t)
 	use := func() {
 		if _, err := open(t, endpoint).Read(t.Context(),
-			store.MaxObject, "key"); !errors.Is(err, store.ErrDenied) {
+			"key"); !errors.Is(err, store.ErrDenied) {
 			t.Error(err)
 		}
 	}

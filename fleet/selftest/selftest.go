@@ -16,7 +16,7 @@ import (
 	"reprise/fleet/store"
 )
 
-// prefix begins the keys of the registers that a test makes.
+// prefix begins the names of the entries that a test makes.
 const prefix = "selftest/"
 
 const (
@@ -24,10 +24,10 @@ const (
 	writers = 4
 )
 
-// Run tests a store with registers and objects of its own. It fails with store.ErrUnsafe if the
+// Run tests a store with entries of its own. It fails with store.ErrUnsafe if the
 // store ignores conditions on writes, and with other errors if the test could not be made.
 func Run(ctx context.Context, s store.Store) error {
-	names := []string{prefix + rand.Text(), prefix + rand.Text(), prefix + rand.Text()}
+	names := []string{prefix + rand.Text(), prefix + rand.Text()}
 	err := try(ctx, s, names)
 	if failed := s.Delete(ctx, names...); err == nil {
 		err = failed
@@ -39,7 +39,7 @@ func Run(ctx context.Context, s store.Store) error {
 }
 
 func try(ctx context.Context, s store.Store, names []string) error {
-	key, absent, object := names[0], names[1], names[2]
+	key, absent := names[0], names[1]
 	version, err := s.Swap(ctx, key, "", value())
 	if err != nil {
 		return unexpected(err, "a first creation was refused")
@@ -59,9 +59,6 @@ func try(ctx context.Context, s store.Store, names []string) error {
 	}
 	if err := refused(ctx, s, absent, version,
 		"a write with a version succeeded where there was nothing"); err != nil {
-		return err
-	}
-	if err := putTwice(ctx, s, object); err != nil {
 		return err
 	}
 	for range rounds {
@@ -93,7 +90,7 @@ func refused(ctx context.Context, s store.Store, key, old, what string) error {
 	if !errors.Is(err, store.ErrMoved) {
 		return err
 	}
-	found, err := store.ReadOne(ctx, s, store.MaxRegister, key)
+	found, err := s.Read(ctx, key)
 	if err == nil && string(found.Content) == string(written) {
 		return fmt.Errorf("%w: a refused write was made", store.ErrUnsafe)
 	}
@@ -101,19 +98,6 @@ func refused(ctx context.Context, s store.Store, key, old, what string) error {
 		return nil
 	}
 	return err
-}
-
-func putTwice(ctx context.Context, s store.Store, name string) error {
-	if err := s.Put(ctx, name, value()); err != nil {
-		return unexpected(err, "a first object was refused")
-	}
-	if err := s.Put(ctx, name, value()); !errors.Is(err, store.ErrMoved) {
-		if err == nil {
-			err = fmt.Errorf("%w: an object was overwritten", store.ErrUnsafe)
-		}
-		return err
-	}
-	return nil
 }
 
 // race lets several write at once, and returns the version of the one who succeeded.

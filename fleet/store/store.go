@@ -1,55 +1,32 @@
-// Package store defines a shared store: registers, which are replaced by compare-and-swap, and
-// objects, which are written once. The directories hold the engines.
+// Package store defines a shared store: entries, which are replaced by compare-and-swap. The
+// directories hold the engines.
 //
 // It never reads a clock, knows nothing of sessions, and links no engine: the shim imports it. The
-// invariant: of all writers that replace the same version of a register, at most one succeeds.
+// invariant: of all writers that replace the same version of an entry, at most one succeeds.
 package store
 
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 )
 
 // A Store is an engine. The methods are safe for concurrent use and keep no state between calls but
 // connections. They never retry a write: a late repetition is told from a first try by the version
 // only. A context's end is an error that wraps context.Cause.
 type Store interface {
-	// Read returns the registers and objects that exist, by their names, and at most most bytes of
-	// each.
-	Read(ctx context.Context, most int64, names ...string) (map[string]Entry, error)
-	// Swap replaces a register's value if the version is still old and returns the new version.
-	// With old "" the register must not exist. If it has another version Swap fails with ErrMoved;
+	// Read returns an entry. It fails with ErrAbsent if there is none.
+	Read(ctx context.Context, name string) (Entry, error)
+	// Swap replaces an entry's content if the version is still old and returns the new version.
+	// With old "" the entry must not exist. If it has another version Swap fails with ErrMoved;
 	// if it is not known whether the write has arrived, or will, with ErrUnknown.
-	Swap(ctx context.Context, key, old string, value []byte) (version string, err error)
-	// List returns the keys of all registers and objects that begin with prefix, in order.
+	Swap(ctx context.Context, name, old string, content []byte) (version string, err error)
+	// List returns the names of all entries that begin with prefix, in order.
 	List(ctx context.Context, prefix string) ([]string, error)
-	// Put writes an object under a new name. It fails as Swap, with ErrMoved if there is one.
-	Put(ctx context.Context, name string, content []byte) error
-	// Delete removes registers and objects. Those that do not exist count as removed.
+	// Delete removes entries. Those that do not exist count as removed.
 	Delete(ctx context.Context, names ...string) error
 	// Close ends the connections.
 	Close() error
 }
-
-// ReadOne returns a register or an object of an engine. It fails with ErrAbsent if there is none.
-func ReadOne(ctx context.Context, s Store, most int64, name string) (Entry, error) {
-	entries, err := s.Read(ctx, most, name)
-	if err != nil {
-		return Entry{}, err
-	}
-	entry, there := entries[name]
-	if !there {
-		return Entry{}, fmt.Errorf("read %s: %w", name, ErrAbsent)
-	}
-	return entry, nil
-}
-
-// The most that is read of an entry, in bytes. A longer one is cut, and cannot be unsealed.
-const (
-	MaxRegister = 32 << 20
-	MaxObject   = 1<<31 - 1
-)
 
 // An Error is a kind of failure. Engines wrap it with the server's message.
 type Error struct {
@@ -100,10 +77,10 @@ var Errors = []*Error{ErrAbsent, ErrMoved, ErrBroken, ErrTooLarge, ErrChanged, E
 
 const unreachableHint = "check the URL and the network; until then every call is as without a store"
 
-// An Entry is a register or an object as an engine has it.
+// An Entry is a sealed register or bundle as an engine has it.
 type Entry struct {
 	Content []byte
-	Version string // of a register
+	Version string
 }
 
 // A Name is the subject of a register, in clear text. The store holds a keyed digest of it.
@@ -142,6 +119,9 @@ const (
 	Opening = "opening" // registers of unnamed chains that begin alike
 )
 
+// Kinds are the kinds of registers.
+var Kinds = []string{Task, Opening}
+
 // A Register is a register's unsealed content.
 type Register struct {
 	Name    Name
@@ -158,9 +138,8 @@ type Shared interface {
 	// Read returns a register. It fails with ErrAbsent if there is none.
 	Read(ctx context.Context, name Name) (Register, error)
 	// List returns the registers of a name, whatever the ID, at most limit, and if there are more.
+	// A name without texts stands for all of its kind.
 	List(ctx context.Context, name Name, limit int) (registers []Register, more bool, err error)
-	// Registers calls each with every register of a kind. Of a damaged one only the kind is known.
-	Registers(ctx context.Context, kind string, each func(Register) error) error
 	// Swap replaces a register's value if the version is still old, "" for a register that does not
 	// exist. It reads an answer back that was lost: it fails with ErrUnknown only if that is not
 	// possible, or a late write can still arrive.

@@ -111,7 +111,7 @@ func (v *Vault) readFormat(ctx context.Context, tests *atomic.Bool) (format, err
 
 // storedFormat returns the format that the store has, and its version, with store.ErrBroken too.
 func (v *Vault) storedFormat(ctx context.Context) (f format, version string, err error) {
-	e, err := store.ReadOne(ctx, v.engine, store.MaxRegister, formatEntry)
+	e, err := v.engine.Read(ctx, formatEntry)
 	if err != nil {
 		return f, "", err
 	}
@@ -135,6 +135,6 @@ func (v *Vault) Test(ctx context.Context) (tested time.Time, latency time.Durati
 		return tested, 0, err
 	}
 	start := v.options.Now()
-	_, err = v.engine.Read(ctx, store.MaxRegister, formatEntry)
+	_, err = v.engine.Read(ctx, formatEntry)
 	return f.Tested, v.options.Now().Sub(start), err
 }

@@ -100,25 +100,16 @@ func (k *keys) sum(texts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// The prefixes of a store's entries.
-const (
-	prefixTask    = "t/"
-	prefixOpening = "o/"
-	prefixBundle  = "b/"
-)
-
 func (k *keys) entry(name store.Name) string {
 	return k.entries(name) + k.sum(append([]string{"id", name.ID}, name.Of...)...)[:32]
 }
 
-// entries returns the prefix of all registers of a name, regardless of the ID.
+// entries returns the prefix of all registers of a name, whatever the ID, and of all of its kind for
+// a name without texts.
 func (k *keys) entries(name store.Name) string {
-	return prefixOf(name.Kind) + k.sum(append([]string{name.Kind}, name.Of...)...) + "/"
-}
-
-func prefixOf(kind string) string {
-	if kind == store.Task {
-		return prefixTask
+	prefix := map[string]string{store.Task: "t/", store.Opening: "o/"}[name.Kind]
+	if len(name.Of) == 0 {
+		return prefix
 	}
-	return prefixOpening
+	return prefix + k.sum(append([]string{name.Kind}, name.Of...)...) + "/"
 }

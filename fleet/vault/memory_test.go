@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"strings"
 	"sync"
 
 	"reprise/fleet/store"
@@ -21,12 +20,11 @@ type memory struct {
 	swap    func(key string, write func() (string, error)) (string, error) // nil: write
 }
 
-func (m *memory) Read(ctx context.Context,
-	most int64, names ...string) (map[string]store.Entry, error) {
+func (m *memory) Read(ctx context.Context, name string) (store.Entry, error) {
 	if m.refuse != nil {
-		return nil, m.refuse
+		return store.Entry{}, m.refuse
 	}
-	return m.Store.Read(ctx, most, names...)
+	return m.Store.Read(ctx, name)
 }
 
 func (m *memory) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
@@ -36,11 +34,6 @@ func (m *memory) Swap(ctx context.Context, key, old string, value []byte) (strin
 		return m.swap(key, write)
 	}
 	return write()
-}
-
-func (m *memory) Put(ctx context.Context, name string, content []byte) error {
-	m.remember(name, content)
-	return m.Store.Put(ctx, name, content)
 }
 
 func (m *memory) remember(name string, content []byte) {
@@ -53,9 +46,7 @@ func (m *memory) remember(name string, content []byte) {
 func (m *memory) put(name string, content []byte) {
 	ctx := context.Background()
 	err := m.Delete(ctx, name)
-	if err == nil && isObject(name) {
-		err = m.Store.Put(ctx, name, content)
-	} else if err == nil {
+	if err == nil {
 		_, err = m.Store.Swap(ctx, name, "", content)
 	}
 	if err != nil {
@@ -71,15 +62,11 @@ func (m *memory) all() map[string][]byte {
 		panic(err)
 	}
 	for _, name := range names {
-		e, err := store.ReadOne(ctx, &m.Store, store.MaxObject, name)
+		e, err := m.Store.Read(ctx, name)
 		if err != nil {
 			panic(err)
 		}
 		found[name] = e.Content
 	}
 	return found
-}
-
-func isObject(name string) bool {
-	return strings.HasPrefix(name, prefixBundle)
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"reprise/fleet/store"
@@ -34,15 +35,10 @@ type found struct {
 
 // readEntry reads and unseals one entry. With store.ErrBroken it returns the entry's version.
 func (v *Vault) readEntry(ctx context.Context, entry string) (*found, error) {
-	e, err := store.ReadOne(ctx, v.engine, store.MaxRegister, entry)
+	e, err := v.engine.Read(ctx, entry)
 	if err != nil {
 		return nil, err
 	}
-	return v.openEntry(ctx, entry, e)
-}
-
-// openEntry unseals an entry, as readEntry does.
-func (v *Vault) openEntry(ctx context.Context, entry string, e store.Entry) (*found, error) {
 	f := &found{entry: entry, version: e.Version}
 	content, err := v.unseal(ctx, entry, e.Content)
 	if err != nil {
@@ -60,7 +56,7 @@ func (v *Vault) openEntry(ctx context.Context, entry string, e store.Entry) (*fo
 	return f, nil
 }
 
-// register returns a caller's view of the result of openEntry: a damaged register of this name if
+// register returns a caller's view of the result of readEntry: a damaged register of this name if
 // it cannot be unsealed. It fails with store.ErrAbsent if the register was removed.
 func (f *found) register(name store.Name, err error) (store.Register, error) {
 	switch {
@@ -85,49 +81,42 @@ func (v *Vault) Read(ctx context.Context, name store.Name) (store.Register, erro
 func (v *Vault) List(ctx context.Context,
 	name store.Name, limit int) (registers []store.Register, more bool, err error) {
 	name.ID = ""
-	more, err = v.views(ctx, v.keys.entries(name), limit, name, func(r store.Register) error {
-		registers = append(registers, r)
-		return nil
-	})
-	if err != nil {
-		return nil, false, err
-	}
-	return registers, more, nil
-}
-
-// Registers implements store.Shared.
-func (v *Vault) Registers(ctx context.Context, kind string, each func(store.Register) error) error {
-	_, err := v.views(ctx, prefixOf(kind), math.MaxInt, store.Name{Kind: kind}, each)
-	return err
-}
-
-// views calls each with so many registers below a prefix. A damaged one has this name.
-func (v *Vault) views(ctx context.Context, prefix string, limit int, damaged store.Name,
-	each func(store.Register) error) (more bool, err error) {
-	return v.eachRegister(ctx, prefix, limit, func(f *found, err error) error {
-		r, err := f.register(damaged, err)
-		if errors.Is(err, store.ErrAbsent) {
-			return nil
-		}
+	more, err = v.eachEntry(ctx, name, limit, func(f *found, err error) error {
+		r, err := f.register(name, err)
 		if err == nil {
-			err = each(r)
+			registers = append(registers, r)
+		} else if errors.Is(err, store.ErrAbsent) {
+			err = nil
 		}
 		return err
 	})
+	return registers, more, err
 }
 
-// eachRegister calls use with the result of openEntry for so many registers below a prefix.
-func (v *Vault) eachRegister(ctx context.Context, prefix string, limit int,
+// parallel is how many entries are read at once.
+const parallel = 16
+
+// eachEntry calls use with the result of readEntry for so many registers of a name.
+func (v *Vault) eachEntry(ctx context.Context, name store.Name, limit int,
 	use func(*found, error) error) (more bool, err error) {
-	entries, err := v.engine.List(ctx, prefix)
+	entries, err := v.engine.List(ctx, v.keys.entries(name))
 	if err != nil {
 		return false, err
 	}
-	err = v.readAll(ctx, entries[:min(limit, len(entries))],
-		func(entry string, e store.Entry) error {
-			return use(v.openEntry(ctx, entry, e))
-		})
-	return len(entries) > limit, err
+	for some := range slices.Chunk(entries[:min(limit, len(entries))], parallel) {
+		read, errs := make([]*found, len(some)), make([]error, len(some))
+		var all sync.WaitGroup
+		for i, entry := range some {
+			all.Go(func() { read[i], errs[i] = v.readEntry(ctx, entry) })
+		}
+		all.Wait()
+		for i, f := range read {
+			if err := use(f, errs[i]); err != nil {
+				return false, err
+			}
+		}
+	}
+	return len(entries) > limit, nil
 }
 
 // Swap implements store.Shared.
@@ -212,9 +201,13 @@ const late = 24 * time.Hour
 func (v *Vault) Sweep(ctx context.Context) (removed int, err error) {
 	var over []string
 	until := v.options.Now().Add(-late).Unix()
-	for _, prefix := range []string{prefixTask, prefixOpening} {
-		_, err := v.eachRegister(ctx, prefix, math.MaxInt, func(f *found, err error) error {
-			if err == nil && f.Gone && f.At <= until {
+	for _, kind := range store.Kinds {
+		all := store.Name{Kind: kind}
+		_, err := v.eachEntry(ctx, all, math.MaxInt, func(f *found, err error) error {
+			switch {
+			case errors.Is(err, store.ErrBroken), errors.Is(err, store.ErrAbsent):
+				return nil
+			case err == nil && f.Gone && f.At <= until:
 				over = append(over, f.entry)
 			}
 			return err

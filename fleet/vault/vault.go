@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -22,9 +21,6 @@ import (
 	"reprise/fleet/store"
 	"reprise/fleet/wire"
 )
-
-// parallel is how many entries are read at once.
-const parallel = 16
 
 // Options are a Vault's needs besides an engine.
 type Options struct {
@@ -78,29 +74,6 @@ func (v *Vault) unseal(ctx context.Context, name string, sealed []byte) ([]byte,
 	return content, err
 }
 
-// readAll calls use with each of the entries that exist, in order. It leaves out entries if use
-// fails with store.ErrBroken or store.ErrNewer.
-func (v *Vault) readAll(ctx context.Context, names []string,
-	use func(name string, e store.Entry) error) error {
-	for some := range slices.Chunk(names, parallel) {
-		entries, err := v.engine.Read(ctx, store.MaxRegister, some...)
-		if err != nil {
-			return err
-		}
-		for _, name := range some {
-			entry, there := entries[name]
-			if !there {
-				continue
-			}
-			if err := use(name, entry); err != nil && !errors.Is(err, store.ErrBroken) &&
-				!errors.Is(err, store.ErrNewer) {
-				return err
-			}
-		}
-	}
-	return context.Cause(ctx) // if the time was over, not all was read
-}
-
 // random returns a name that is used once.
 func random() string {
 	b := make([]byte, 16)
@@ -125,7 +98,7 @@ func (v *Vault) Save(ctx context.Context, root string, paths []string) (store.Bu
 	if err != nil {
 		return store.Bundle{}, err
 	}
-	if err := v.engine.Put(ctx, b.Name, sealed); err != nil {
+	if _, err := v.engine.Swap(ctx, b.Name, "", sealed); err != nil {
 		return store.Bundle{}, err
 	}
 	return b, nil
@@ -146,7 +119,7 @@ func (v *Vault) Load(ctx context.Context, b store.Bundle, root string,
 	}
 	defer dir.Close()
 	fetch := func() (io.Reader, error) {
-		sealed, err := store.ReadOne(ctx, v.engine, store.MaxObject, b.Name)
+		sealed, err := v.engine.Read(ctx, b.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -165,6 +138,9 @@ func (v *Vault) Drop(ctx context.Context, names ...string) error {
 	}
 	return v.engine.Delete(ctx, names...)
 }
+
+// prefixBundle begins the names of bundles.
+const prefixBundle = "b/"
 
 // isBundle reports whether Save gives a name of this form.
 func isBundle(name string) bool {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -151,10 +152,9 @@ func TestOpenings(t *testing.T) {
 		t.Errorf("limited: %d, %v, %v", len(list), more, err)
 	}
 	for kind, want := range map[string]int{store.Task: 1, store.Opening: 31} {
-		var n int
-		if err := v.Registers(t.Context(), kind,
-			func(r store.Register) error { n++; return nil }); err != nil || n != want {
-			t.Errorf("%d registers of kind %s, %v", n, kind, err)
+		all, more, err := v.List(t.Context(), store.Name{Kind: kind}, math.MaxInt)
+		if err != nil || more || len(all) != want {
+			t.Errorf("%d registers of kind %s, %v, %v", len(all), kind, more, err)
 		}
 	}
 }
@@ -165,15 +165,14 @@ func TestListsLeaveOut(t *testing.T) {
 	v := open(t, m, keyA)
 	swap(t, v, task, "", "1")
 	swap(t, v, chain, "", "2")
-	m.put(prefixTask+"other", derive(keyB).seal("", prefixTask+"other", nil))
+	m.put("t/other", derive(keyB).seal("", "t/other", nil))
 	m.put(v.keys.entries(opening)+"0", []byte("damaged"))
-	var registers int
-	count := func(store.Register) error { registers++; return nil }
 	list, _, err := v.List(t.Context(), opening, 10)
-	err = errors.Join(err, v.Registers(t.Context(), store.Task, count),
-		v.Registers(t.Context(), store.Opening, count))
-	if err != nil || len(list) != 2 || list[0].Damaged == list[1].Damaged || registers != 4 {
-		t.Errorf("listed %d, %d registers, %v", len(list), registers, err)
+	tasks, _, err2 := v.List(t.Context(), store.Name{Kind: store.Task}, 10)
+	openings, _, err3 := v.List(t.Context(), store.Name{Kind: store.Opening}, 10)
+	if err := errors.Join(err, err2, err3); err != nil || len(list) != 2 ||
+		list[0].Damaged == list[1].Damaged || len(tasks)+len(openings) != 4 {
+		t.Errorf("listed %d, %d and %d registers, %v", len(list), len(tasks), len(openings), err)
 	}
 	m.refuse = store.ErrUnreachable
 	if _, _, err := v.List(t.Context(), opening, 10); !errors.Is(err, store.ErrUnreachable) {
@@ -364,16 +363,16 @@ func TestCheck(t *testing.T) {
 	}
 	// all counts the registers that can be read, and the others.
 	all := func(v *Vault) (counts [2]int) {
-		err := v.Registers(t.Context(), store.Task, func(r store.Register) error {
+		registers, _, err := v.List(t.Context(), store.Name{Kind: store.Task}, math.MaxInt)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, r := range registers {
 			if r.Damaged {
 				counts[1]++
 			} else {
 				counts[0]++
 			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
 		}
 		return counts
 	}

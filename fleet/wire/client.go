@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,19 +15,16 @@ import (
 	"reprise/fleet/store"
 )
 
-// A Client asks the helper. The methods are safe for concurrent use, and answers can arrive in any
-// order.
+// A Client asks the helper. The methods are safe for concurrent use: a request waits until the one
+// before has its answer, or waits for it no more.
 type Client struct {
-	config Config
 	helper *os.Process   // nil if Start has not started it
 	ended  chan struct{} // closed when it has
 
-	writing sync.Mutex // one line at a time
-	out     io.WriteCloser
-
-	mu      sync.Mutex
+	mu      sync.Mutex // one request at a time
 	last    int64
-	waiting map[int64]chan answer
+	out     io.WriteCloser
+	answers chan answer
 
 	live context.Context // the cause of its end is why the helper answers no more
 	// fail ends all requests: after half a line, or nonsense, nothing that follows can be trusted.
@@ -40,10 +36,10 @@ var _ Service = (*Client)(nil)
 // NewClient returns a client of a helper that reads out and writes in. It sends the configuration,
 // so that the helper connects before the first request.
 func NewClient(in io.Reader, out io.WriteCloser, config Config) *Client {
-	c := &Client{config: config, out: out, waiting: map[int64]chan answer{}}
+	c := &Client{out: out, answers: make(chan answer)}
 	c.live, c.fail = context.WithCancelCause(context.Background())
 	go c.receive(in)
-	if err := c.send(greeting{protocol, c.config}, time.Now().Add(c.config.Timeout)); err != nil {
+	if err := c.send(greeting{protocol, config}, time.Now().Add(longest)); err != nil {
 		c.fail(err)
 	}
 	return c
@@ -92,17 +88,6 @@ func (c *Client) Swap(ctx context.Context, name store.Name,
 	return a.Version, err
 }
 
-// Registers implements store.Shared.
-func (c *Client) Registers(ctx context.Context, kind string,
-	each func(store.Register) error) error {
-	a, err := c.call(ctx, request{Verb: verbRegisters,
-		Register: store.Register{Name: store.Name{Kind: kind}}})
-	for _, r := range a.Registers {
-		err = cmp.Or(err, each(r))
-	}
-	return err
-}
-
 // Remove implements store.Shared.
 func (c *Client) Remove(ctx context.Context, r store.Register) error {
 	_, err := c.call(ctx, request{Verb: verbRemove, Register: r})
@@ -132,66 +117,53 @@ func (c *Client) Drop(ctx context.Context, names ...string) error {
 	return err
 }
 
+// longest is the limit of a request if the context has no deadline.
+const longest = time.Minute
+
 func (c *Client) call(ctx context.Context, q request) (answer, error) {
-	limit := c.limit(ctx, q.Verb)
-	if limit <= 0 || ctx.Err() != nil {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	switch {
+	case c.live.Err() != nil:
+		return answer{}, fmt.Errorf("%w: %w", store.ErrUnreachable, context.Cause(c.live))
+	case ctx.Err() != nil:
 		return answer{}, fmt.Errorf("%w: %w", store.ErrUnreachable, context.Cause(ctx))
 	}
+	c.last++
+	q.ID = c.last
+	deadline, _ := ctx.Deadline()
+	limit := time.Until(deadline)
 	q.Timeout = limit - limit/20 // the helper knows best how the request ended: it answers first
-	answers, err := c.register(&q)
-	if err != nil {
-		return answer{}, err
-	}
-	defer c.forget(q.ID)
-	if err := c.send(q, time.Now().Add(limit)); err != nil {
+	if err := c.send(q, deadline); err != nil {
 		c.fail(err)
 		return answer{}, lost(q.Verb, err)
 	}
-	a, err := c.wait(ctx, answers, limit)
+	a, err := c.wait(ctx, q.ID, limit)
 	if err != nil {
 		return answer{}, lost(q.Verb, err)
 	}
 	return a, a.decodeError()
 }
 
-func (c *Client) wait(ctx context.Context,
-	answers <-chan answer, limit time.Duration) (answer, error) {
-	select {
-	case a := <-answers:
-		return a, nil
-	case <-time.After(limit):
-		return answer{}, fmt.Errorf("no answer within %s", limit.Round(time.Millisecond))
-	case <-ctx.Done():
-		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) { // which is the limit
-			return answer{}, fmt.Errorf("no answer within %s", limit.Round(time.Millisecond))
+// wait returns the answer to the request with this ID. Other answers came too late.
+func (c *Client) wait(ctx context.Context, id int64, limit time.Duration) (answer, error) {
+	for {
+		select {
+		case a := <-c.answers:
+			if a.ID == id {
+				return a, nil
+			}
+		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), context.DeadlineExceeded) { // which is the limit
+				return answer{}, fmt.Errorf("no answer within %s", limit.Round(time.Millisecond))
+			}
+			return answer{}, context.Cause(ctx)
+		case <-c.live.Done():
+			return answer{}, context.Cause(c.live)
 		}
-		return answer{}, context.Cause(ctx)
-	case <-c.live.Done():
 	}
-	select {
-	case a := <-answers: // it arrived before the helper ended
-		return a, nil
-	default:
-		return answer{}, context.Cause(c.live)
-	}
-}
-
-// allTimeout is the limit for reading all registers of a kind. No call does.
-const allTimeout = 5 * time.Minute
-
-// limit returns how long a request can take.
-func (c *Client) limit(ctx context.Context, verb string) time.Duration {
-	limit := c.config.Timeout
-	switch verb {
-	case verbSave, verbLoad:
-		limit = c.config.UploadTimeout
-	case verbRegisters:
-		limit = allTimeout
-	}
-	if deadline, ok := ctx.Deadline(); ok {
-		limit = min(limit, time.Until(deadline))
-	}
-	return limit
 }
 
 // lost returns the error of a request that was sent and has no answer.
@@ -202,36 +174,14 @@ func lost(verb string, err error) error {
 	return fmt.Errorf("%w: %w", store.ErrUnreachable, err)
 }
 
-// register numbers a request and returns where the answers arrive.
-func (c *Client) register(q *request) (<-chan answer, error) {
-	if c.live.Err() != nil {
-		return nil, fmt.Errorf("%w: %w", store.ErrUnreachable, context.Cause(c.live))
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.last++
-	q.ID = c.last
-	answers := make(chan answer, 1)
-	c.waiting[q.ID] = answers
-	return answers, nil
-}
-
-func (c *Client) forget(id int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.waiting, id)
-}
-
 func (c *Client) send(message any, deadline time.Time) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
 	if pipe, ok := c.out.(interface{ SetWriteDeadline(time.Time) error }); ok {
 		_ = pipe.SetWriteDeadline(deadline) // where it is not supported the helper reads anyway
 	}
 	return json.NewEncoder(c.out).Encode(message)
 }
 
-// receive passes answers on until the helper ends.
+// receive passes answers on until the helper ends. The last one is taken before the end is known.
 func (c *Client) receive(in io.Reader) {
 	decoder := json.NewDecoder(in)
 	for {
@@ -243,12 +193,7 @@ func (c *Client) receive(in io.Reader) {
 			c.fail(err)
 			return
 		}
-		c.mu.Lock()
-		if answers := c.waiting[a.ID]; answers != nil {
-			answers <- a // there is room for one
-			delete(c.waiting, a.ID)
-		}
-		c.mu.Unlock()
+		c.answers <- a
 	}
 }
 

@@ -82,11 +82,6 @@ func (s *server) do(ctx context.Context, q request) (a answer, err error) {
 		a.Registers, a.Others, err = s.service.List(ctx, name, q.Limit)
 	case verbSwap:
 		a.Version, err = s.service.Swap(ctx, name, q.Register.Version, q.Register.Value)
-	case verbRegisters:
-		err = s.service.Registers(ctx, name.Kind, func(r store.Register) error {
-			a.Registers = append(a.Registers, r)
-			return nil
-		})
 	case verbRemove:
 		err = s.service.Remove(ctx, q.Register)
 	case verbSave:

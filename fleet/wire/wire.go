@@ -3,7 +3,7 @@
 // helper's.
 //
 // It links no engine and no library that is large, since the shim imports it. Invariants: each
-// request ends within the timeout; a helper that is missing, dies or answers nonsense counts as a
+// request ends with its context; a helper that is missing, dies or answers nonsense counts as a
 // store that cannot be reached; and requests are carried out even if the client has gone.
 package wire
 
@@ -17,15 +17,13 @@ import (
 )
 
 // protocol is the version of the messages. A helper serves only clients of its own.
-const protocol = 5
+const protocol = 6
 
 // A Config is the configuration of the helper. It goes through the pipe: arguments are public.
 type Config struct {
-	URL           string        // of the store
-	Key           string        // the text of the key, "" if it is in KeyFile
-	KeyFile       string        // an absolute path
-	Timeout       time.Duration // of each request but Save and Load
-	UploadTimeout time.Duration // of Save and Load
+	URL     string // of the store
+	Key     string // the text of the key, "" if it is in KeyFile
+	KeyFile string // an absolute path
 }
 
 // A Service is an open store as the helper serves it.
@@ -38,15 +36,14 @@ type Service interface {
 
 // The verbs of a request.
 const (
-	verbHello     = "hello"
-	verbRead      = "read"
-	verbList      = "list"
-	verbSwap      = "swap"
-	verbRegisters = "registers"
-	verbRemove    = "remove"
-	verbSave      = "save"
-	verbLoad      = "load"
-	verbDrop      = "drop"
+	verbHello  = "hello"
+	verbRead   = "read"
+	verbList   = "list"
+	verbSwap   = "swap"
+	verbRemove = "remove"
+	verbSave   = "save"
+	verbLoad   = "load"
+	verbDrop   = "drop"
 )
 
 // A greeting is the first line to the helper.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -22,9 +23,6 @@ import (
 )
 
 // A fake is a service in memory. Names are told apart by every byte.
-// usual has the times that a shim sends.
-var usual = Config{Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second}
-
 type fake struct {
 	mu        sync.Mutex
 	registers map[string]store.Register
@@ -60,7 +58,8 @@ func (f *fake) List(_ context.Context,
 	defer f.mu.Unlock()
 	for _, key := range slices.Sorted(maps.Keys(f.registers)) {
 		r := f.registers[key]
-		if r.Name.Kind != opening.Kind || !slices.Equal(r.Name.Of, opening.Of) {
+		if r.Name.Kind != opening.Kind ||
+			len(opening.Of) > 0 && !slices.Equal(r.Name.Of, opening.Of) {
 			continue
 		}
 		if len(list) == limit {
@@ -84,17 +83,6 @@ func (f *fake) Swap(_ context.Context, name store.Name, old string, value []byte
 	version := old + "+"
 	f.registers[key] = store.Register{Name: name, Value: value, Version: version}
 	return version, nil
-}
-
-func (f *fake) Registers(_ context.Context, kind string, each func(store.Register) error) error {
-	for _, key := range slices.Sorted(maps.Keys(f.registers)) {
-		if r := f.registers[key]; r.Name.Kind == kind {
-			if err := each(r); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 func (f *fake) Remove(_ context.Context, r store.Register) error {
@@ -122,7 +110,7 @@ func (f *fake) Drop(_ context.Context, names ...string) error {
 }
 
 // connect returns a client of a service that is served in this process.
-func connect(t *testing.T, service Service, config Config) *Client {
+func connect(t *testing.T, service Service) *Client {
 	t.Helper()
 	requests, out, err := os.Pipe()
 	if err != nil {
@@ -139,7 +127,7 @@ func connect(t *testing.T, service Service, config Config) *Client {
 				return service, nil
 			})
 	}()
-	c := NewClient(in, out, config)
+	c := NewClient(in, out, Config{})
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -157,7 +145,7 @@ func connect(t *testing.T, service Service, config Config) *Client {
 var task = store.Name{Kind: store.Task, Of: []string{"project", "/work/\xff", ""}, ID: "x"}
 
 func TestRegisters(t *testing.T) {
-	ctx, c := t.Context(), connect(t, &fake{}, usual)
+	ctx, c := t.Context(), connect(t, &fake{})
 	if _, err := c.Read(ctx, task); !errors.Is(err, store.ErrAbsent) ||
 		err.Error() != "read task: there is no such entry" {
 		t.Errorf("read of nothing: %v", err)
@@ -191,7 +179,7 @@ func TestRegisters(t *testing.T) {
 
 func TestListsArriveWhole(t *testing.T) {
 	ctx, f := t.Context(), &fake{}
-	c := connect(t, f, usual)
+	c := connect(t, f)
 	for i := range 100 {
 		name := store.Name{Kind: store.Opening, Of: []string{"o"}, ID: fmt.Sprintf("%03d", i)}
 		if _, err := c.Swap(ctx, name, "", bytes.Repeat([]byte{byte(i)}, 10_000)); err != nil {
@@ -203,13 +191,9 @@ func TestListsArriveWhole(t *testing.T) {
 	if err != nil || len(some) != 3 || !more || some[2].Name.ID != "002" {
 		t.Errorf("list: %d registers, %v, %v", len(some), more, err)
 	}
-	var all []store.Register
-	err = c.Registers(ctx, store.Opening, func(r store.Register) error {
-		all = append(all, r)
-		return nil
-	})
-	if err != nil || len(all) != 100 || all[99].Value[9_999] != 99 {
-		t.Errorf("registers: %d, %v", len(all), err)
+	all, more, err := c.List(ctx, store.Name{Kind: store.Opening}, math.MaxInt)
+	if err != nil || more || len(all) != 100 || all[99].Value[9_999] != 99 {
+		t.Errorf("registers: %d, %v, %v", len(all), more, err)
 	}
 	if _, err := c.Read(ctx, opening); !errors.Is(err, store.ErrAbsent) {
 		t.Errorf("after lists: %v", err)
@@ -218,7 +202,7 @@ func TestListsArriveWhole(t *testing.T) {
 
 func TestBundles(t *testing.T) {
 	ctx, f := t.Context(), &fake{dropped: make(chan []string, 1)}
-	c := connect(t, f, usual)
+	c := connect(t, f)
 	b, err := c.Save(ctx, "/root/\xff", []string{"a", "b/\xfe"})
 	if want := (store.Bundle{Name: "b/1", Digest: "d"}); err != nil || b != want ||
 		f.saved[0] != "/root/\xff:a:b/\xfe" {
@@ -238,20 +222,18 @@ func TestBundles(t *testing.T) {
 	}
 }
 
-// A slow request neither delays others nor lasts longer than its timeout.
+// A slow request lasts no longer than its timeout, and the next one gets its own answer.
 func TestRequestsAreBounded(t *testing.T) {
 	f := &fake{hang: make(chan struct{})}
-	c := connect(t, f, Config{Timeout: 300 * time.Millisecond, UploadTimeout: 5 * time.Second})
-	read := make(chan error)
-	go func() {
-		_, err := c.Read(t.Context(), task)
-		read <- err
-	}()
-	if _, err := c.Swap(t.Context(), task, "", nil); err != nil {
-		t.Errorf("beside a slow request: %v", err)
-	}
-	if err := <-read; !errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrUnknown) {
+	c := connect(t, f)
+	late, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer stop()
+	if _, err := c.Read(late, task); !errors.Is(err, store.ErrUnreachable) ||
+		errors.Is(err, store.ErrUnknown) {
 		t.Errorf("slow read: %v", err)
+	}
+	if _, err := c.Swap(t.Context(), task, "", nil); err != nil {
+		t.Errorf("after a slow request: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
@@ -312,11 +294,12 @@ func TestBrokenHelper(t *testing.T) {
 				behave(lines, answers)
 				io.Copy(io.Discard, lines)
 			}()
-			c := NewClient(in, out,
-				Config{Timeout: 200 * time.Millisecond, UploadTimeout: 5 * time.Second})
+			c := NewClient(in, out, Config{})
 			defer in.Close()
 			defer c.Close()
-			_, err := c.Swap(t.Context(), task, "", []byte("v"))
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			_, err := c.Swap(ctx, task, "", []byte("v"))
 			if !errors.Is(err, store.ErrUnreachable) {
 				t.Errorf("swap: %v", err)
 			}
@@ -340,7 +323,7 @@ func TestLastAnswer(t *testing.T) {
 			answers.Close()
 			requests.Close()
 		}()
-		c := NewClient(in, out, usual)
+		c := NewClient(in, out, Config{})
 		if version, err := c.Swap(t.Context(), task, "", nil); err != nil || version != "v" {
 			t.Fatalf("swap: %s, %v", version, err)
 		}
@@ -348,42 +331,16 @@ func TestLastAnswer(t *testing.T) {
 	}
 }
 
-// Reading all registers can last longer than other requests.
-func TestSlowList(t *testing.T) {
-	c := connect(t, slow{&fake{}},
-		Config{Timeout: 400 * time.Millisecond, UploadTimeout: 5 * time.Second})
-	all := 0
-	if err := c.Registers(t.Context(), store.Task, func(store.Register) error {
-		all++
-		return nil
-	}); err != nil || all != 6 {
-		t.Errorf("%d registers, %v", all, err)
-	}
-}
-
-type slow struct{ *fake }
-
-func (slow) Registers(ctx context.Context, _ string, each func(store.Register) error) error {
-	for range 6 {
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if err := each(store.Register{}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // The helper, which knows best how a request ended, has less time than the client waits.
 func TestHelperGivesUpFirst(t *testing.T) {
+	const limit = 5 * time.Second
 	requests, out := io.Pipe()
 	in, answers := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := NewClient(in, out, usual).Save(t.Context(), "/", []string{"a"})
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		_, err := NewClient(in, out, Config{}).Save(ctx, "/", []string{"a"})
 		ended <- err
 	}()
 	var g greeting
@@ -392,9 +349,8 @@ func TestHelperGivesUpFirst(t *testing.T) {
 	if err := errors.Join(decoder.Decode(&g), decoder.Decode(&q)); err != nil {
 		t.Fatal(err)
 	}
-	if q.Timeout <= 0 || q.Timeout >= g.Config.UploadTimeout ||
-		g.Config.UploadTimeout != usual.UploadTimeout {
-		t.Errorf("%s of %s", q.Timeout, g.Config.UploadTimeout)
+	if q.Timeout <= 0 || q.Timeout > limit-limit/20 {
+		t.Errorf("%s of %s", q.Timeout, limit)
 	}
 	answers.Close()
 	if err := <-ended; !errors.Is(err, store.ErrUnreachable) {
@@ -426,7 +382,7 @@ func TestOtherProtocol(t *testing.T) {
 // A request is carried out even if the client has gone.
 func TestRequestsOutliveTheClient(t *testing.T) {
 	f := &fake{dropped: make(chan []string, 1)}
-	in := strings.NewReader(`{"protocol":5}` + "\n" +
+	in := strings.NewReader(`{"protocol":6}` + "\n" +
 		`{"id":1,"verb":"drop","names":["b/1"],"timeout":1000000000}` + "\n")
 	err := Serve(t.Context(), in, failingWriter{}, func(context.Context, Config) (Service, error) {
 		return f, nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"reprise/fleet/store"
 	"reprise/ledger/decide"
@@ -32,7 +33,7 @@ type ignoring struct{ store.Store }
 func (s ignoring) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
 	version, err := s.Store.Swap(ctx, key, old, value)
 	for errors.Is(err, store.ErrMoved) {
-		now, failed := store.ReadOne(ctx, s.Store, store.MaxRegister, key)
+		now, failed := s.Store.Read(ctx, key)
 		if failed != nil && !errors.Is(failed, store.ErrAbsent) {
 			return "", failed
 		}
@@ -41,15 +42,17 @@ func (s ignoring) Swap(ctx context.Context, key, old string, value []byte) (stri
 	return version, err
 }
 
-// An overwriting engine lets objects be put twice.
+// An overwriting engine lets bundles be made twice.
 type overwriting struct{ store.Store }
 
-// Put implements store.Store.
-func (s overwriting) Put(ctx context.Context, name string, content []byte) error {
-	if err := s.Delete(ctx, name); err != nil {
-		return err
+// Swap implements store.Store.
+func (s overwriting) Swap(ctx context.Context, name, old string, content []byte) (string, error) {
+	if strings.HasPrefix(name, "b/") {
+		if err := s.Delete(ctx, name); err != nil {
+			return "", err
+		}
 	}
-	return s.Store.Put(ctx, name, content)
+	return s.Store.Swap(ctx, name, old, content)
 }
 
 func (f fault) engine(s store.Store) store.Store {
@@ -178,12 +181,13 @@ func (r reusing) Save(ctx context.Context, root string, paths []string) (store.B
 		return store.Bundle{}, err
 	}
 	b := store.Bundle{Name: "b/" + filepath.Base(paths[0]), Digest: "not looked at"}
-	return b, r.engine.Put(ctx, b.Name, content)
+	_, err = r.engine.Swap(ctx, b.Name, "", content)
+	return b, err
 }
 
 // Load implements store.Shared.
 func (r reusing) Load(ctx context.Context, b store.Bundle, root string, paths, _ []string) error {
-	e, err := store.ReadOne(ctx, r.engine, store.MaxObject, b.Name)
+	e, err := r.engine.Read(ctx, b.Name)
 	if err != nil {
 		return err
 	}

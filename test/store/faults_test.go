@@ -42,7 +42,7 @@ func TestFaults(t *testing.T) {
 			if _, err := s.Swap(t.Context(), "t/x", "", []byte("value")); !errors.Is(err, c.want) {
 				t.Error(err)
 			}
-			if err := s.Put(t.Context(), "b/x", nil); !errors.Is(err, c.want) {
+			if _, err := s.Swap(t.Context(), "b/x", "", nil); !errors.Is(err, c.want) {
 				t.Error(err)
 			}
 			for _, want := range []string{c.atOnce, c.end} {
@@ -55,8 +55,7 @@ func TestFaults(t *testing.T) {
 		})
 	}
 	s := newFaulty(mem.New(), 1, faultRates{ReadLost: 1})
-	if _, err := s.Read(t.Context(), store.MaxRegister, "t/x"); !errors.Is(err,
-		store.ErrUnreachable) {
+	if _, err := s.Read(t.Context(), "t/x"); !errors.Is(err, store.ErrUnreachable) {
 		t.Error(err)
 	}
 }
@@ -67,9 +66,9 @@ func TestSeed(t *testing.T) {
 		inner := mem.New()
 		s := newFaulty(inner, seed, faultRates{Late: 0.3, Down: 0.05, Repeated: 0.1})
 		for range 200 {
-			now, err := s.Read(t.Context(), store.MaxRegister, "t/x")
-			if err == nil {
-				_, err = s.Swap(t.Context(), "t/x", now["t/x"].Version, []byte("value"))
+			now, err := s.Read(t.Context(), "t/x")
+			if err == nil || errors.Is(err, store.ErrAbsent) {
+				_, err = s.Swap(t.Context(), "t/x", now.Version, []byte("value"))
 			}
 			all = append(all, fmt.Sprint(now, err))
 		}

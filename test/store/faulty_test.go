@@ -193,12 +193,11 @@ func (s *faulty) read(ctx context.Context) error {
 	return nil
 }
 
-func (s *faulty) Read(ctx context.Context, most int64, names ...string) (map[string]store.Entry,
-	error) {
+func (s *faulty) Read(ctx context.Context, name string) (store.Entry, error) {
 	if err := s.read(ctx); err != nil {
-		return nil, err
+		return store.Entry{}, err
 	}
-	return s.Store.Read(ctx, most, names...)
+	return s.Store.Read(ctx, name)
 }
 
 func (s *faulty) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
@@ -212,13 +211,6 @@ func (s *faulty) List(ctx context.Context, prefix string) ([]string, error) {
 		return nil, err
 	}
 	return s.Store.List(ctx, prefix)
-}
-
-func (s *faulty) Put(ctx context.Context, name string, content []byte) error {
-	_, err := s.write(ctx, func(ctx context.Context) (string, error) {
-		return "", s.Store.Put(ctx, name, content)
-	})
-	return err
 }
 
 func (s *faulty) Delete(ctx context.Context, names ...string) error {

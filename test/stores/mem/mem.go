@@ -6,6 +6,7 @@ package mem
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -18,7 +19,7 @@ import (
 // A Store is an engine that keeps the entries in memory. The zero value is an empty one.
 type Store struct {
 	mu      sync.Mutex
-	entries map[string]store.Entry // registers and objects
+	entries map[string]store.Entry
 	writes  int64
 }
 
@@ -26,20 +27,17 @@ type Store struct {
 func New() *Store { return &Store{} }
 
 // Read implements store.Store.
-func (s *Store) Read(ctx context.Context, _ int64, names ...string) (map[string]store.Entry,
-	error) {
+func (s *Store) Read(ctx context.Context, name string) (store.Entry, error) {
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return store.Entry{}, context.Cause(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found := map[string]store.Entry{}
-	for _, name := range names {
-		if e, ok := s.entries[name]; ok {
-			found[name] = store.Entry{Content: slices.Clone(e.Content), Version: e.Version}
-		}
+	e, ok := s.entries[name]
+	if !ok {
+		return e, fmt.Errorf("read %s: %w", name, store.ErrAbsent)
 	}
-	return found, nil
+	return store.Entry{Content: slices.Clone(e.Content), Version: e.Version}, nil
 }
 
 // Swap implements store.Store.
@@ -72,12 +70,6 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	return slices.DeleteFunc(keys, func(key string) bool {
 		return !strings.HasPrefix(key, prefix)
 	}), nil
-}
-
-// Put implements store.Store.
-func (s *Store) Put(ctx context.Context, name string, content []byte) error {
-	_, err := s.Swap(ctx, name, "", content)
-	return err
 }
 
 // Delete implements store.Store.

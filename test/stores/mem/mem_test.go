@@ -24,7 +24,7 @@ func TestCopies(t *testing.T) {
 	}
 	value[0] = 'X'
 	for range 2 {
-		got, err := store.ReadOne(t.Context(), s, store.MaxRegister, "key")
+		got, err := s.Read(t.Context(), "key")
 		if err != nil || string(got.Content) != "value" {
 			t.Fatal(string(got.Content), err)
 		}

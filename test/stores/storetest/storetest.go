@@ -28,7 +28,7 @@ func Run(t *testing.T, fresh func(t *testing.T) (open func() store.Store)) {
 	}{
 		{"Register", register}, {"Stale", stale}, {"Recreated", recreated}, {"OneWins", oneWins},
 		{"OneCreates", oneCreates},
-		{"Object", object}, {"LargeObject", largeObject}, {"Delete", remove}, {"List", list},
+		{"Contents", contents}, {"Large", large}, {"Delete", remove}, {"List", list},
 		{"ListLong", listLong},
 		{"Deadline", deadline}, {"Concurrent", concurrent},
 	} {
@@ -68,7 +68,7 @@ func refused(t *testing.T, s store.Store, key, old string) {
 // Holds fails unless a register has this value and version.
 func Holds(t *testing.T, s store.Store, key, value, version string) {
 	t.Helper()
-	got, err := store.ReadOne(t.Context(), s, store.MaxRegister, key)
+	got, err := s.Read(t.Context(), key)
 	if err != nil || string(got.Content) != value || got.Version != version {
 		t.Fatalf("read %s: %q, %v; want %q at %q", key, got, err, value, version)
 	}
@@ -76,8 +76,7 @@ func Holds(t *testing.T, s store.Store, key, value, version string) {
 
 func register(t *testing.T, open func() store.Store) {
 	s, other := open(), open()
-	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/a"); !errors.Is(err,
-		store.ErrAbsent) {
+	if _, err := s.Read(t.Context(), "t/a"); !errors.Is(err, store.ErrAbsent) {
 		t.Fatal(err)
 	}
 	first := Swap(t, s, "t/a", "", "one")
@@ -87,8 +86,7 @@ func register(t *testing.T, open func() store.Store) {
 		t.Fatal("the version stays", first)
 	}
 	Holds(t, s, "t/a", "two\x00\xff", second)
-	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/"); !errors.Is(err,
-		store.ErrAbsent) {
+	if _, err := s.Read(t.Context(), "t/"); !errors.Is(err, store.ErrAbsent) {
 		t.Fatal(err)
 	}
 }
@@ -181,34 +179,20 @@ func many(open func() store.Store) []store.Store {
 	return stores
 }
 
-func object(t *testing.T, open func() store.Store) {
+func contents(t *testing.T, open func() store.Store) {
 	s, other := open(), open()
-	if _, err := store.ReadOne(t.Context(), s, store.MaxObject, "b/a"); !errors.Is(err,
-		store.ErrAbsent) {
-		t.Fatal(err)
-	}
 	for name, content := range map[string]string{"b/a": "content\x00\xff", "b/empty": ""} {
-		if err := s.Put(t.Context(), name, []byte(content)); err != nil {
-			t.Fatal(err)
-		}
-		if err := other.Put(t.Context(), name, []byte("other")); !errors.Is(err, store.ErrMoved) {
-			t.Fatal("put twice:", err)
-		}
-		got, err := store.ReadOne(t.Context(), other, store.MaxObject, name)
-		if err != nil || string(got.Content) != content {
-			t.Fatalf("%s: %q, %v", name, got, err)
-		}
+		version := Swap(t, s, name, "", content)
+		refused(t, other, name, "")
+		Holds(t, other, name, content, version)
 	}
 }
 
-func largeObject(t *testing.T, open func() store.Store) {
+func large(t *testing.T, open func() store.Store) {
 	content := make([]byte, 8<<20)
 	rand.NewChaCha8([32]byte{1}).Read(content) // never fails
-	s := open()
-	if err := s.Put(t.Context(), "b/large", content); err != nil {
-		t.Fatal(err)
-	}
-	got, err := store.ReadOne(t.Context(), open(), store.MaxObject, "b/large")
+	Swap(t, open(), "b/large", "", string(content))
+	got, err := open().Read(t.Context(), "b/large")
 	if err != nil || !bytes.Equal(got.Content, content) {
 		t.Fatal(len(got.Content), err)
 	}
@@ -218,11 +202,8 @@ func remove(t *testing.T, open func() store.Store) {
 	s := open()
 	Swap(t, s, "t/a", "", "one")
 	Swap(t, s, "t/b", "", "two")
-	for _, name := range []string{"b/a", "b/b"} {
-		if err := s.Put(t.Context(), name, []byte(name)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	Swap(t, s, "b/a", "", "b/a")
+	Swap(t, s, "b/b", "", "b/b")
 	for range 2 {
 		if err := s.Delete(t.Context(), "t/a", "b/a", "b/never"); err != nil {
 			t.Fatal(err)
@@ -232,8 +213,7 @@ func remove(t *testing.T, open func() store.Store) {
 		t.Fatal("nothing:", err)
 	}
 	listed(t, s, "", []string{"b/b", "t/b"})
-	if _, err := store.ReadOne(t.Context(), s, store.MaxObject, "b/a"); !errors.Is(err,
-		store.ErrAbsent) {
+	if _, err := s.Read(t.Context(), "b/a"); !errors.Is(err, store.ErrAbsent) {
 		t.Fatal(err)
 	}
 }
@@ -252,17 +232,11 @@ func list(t *testing.T, open func() store.Store) {
 	listed(t, s, "", nil)
 	// No key continues another after a slash: S3 servers that keep objects as files refuse it.
 	keys := []string{"t/a", "t/a b", "t/a+b", "t/a%2Fc", "t/d/e", "t/A", "t/_", "t/100%", "t/10000",
-		"t/ä€", "t/x'y\"z", `t/a\b`, "t/a&b=c?d#e", "t/<x>", "u/a"}
+		"t/ä€", "t/x'y\"z", `t/a\b`, "t/a&b=c?d#e", "t/<x>", "u/a", "t/object", "o/a~b"}
 	for _, key := range keys {
 		Holds(t, s, key, "value of "+key, Swap(t, s, key, "", "value of "+key))
 	}
-	objects := []string{"t/object", "o/a~b"}
-	for _, name := range objects {
-		if err := s.Put(t.Context(), name, []byte(name)); err != nil {
-			t.Fatal(name, err)
-		}
-	}
-	all := slices.Sorted(slices.Values(append(keys, objects...)))
+	all := slices.Sorted(slices.Values(keys))
 	for _, prefix := range []string{"", "t", "t/", "t/a", "t/d/", "t/_", "t/100%", "t/%", "t/a+",
 		"t/a ", "t/ä", `t/a\`, "t/x'", "v"} {
 		var want []string
@@ -290,7 +264,7 @@ func listLong(t *testing.T, open func() store.Store) {
 		s := open()
 		done.Go(func() {
 			for _, name := range part {
-				if err := s.Put(t.Context(), name, []byte("x")); err != nil {
+				if _, err := s.Swap(t.Context(), name, "", []byte("x")); err != nil {
 					t.Error(err)
 				}
 			}
@@ -307,12 +281,11 @@ func listLong(t *testing.T, open func() store.Store) {
 
 // Verbs calls each verb once, and returns the errors by the verbs' names.
 func Verbs(ctx context.Context, s store.Store) map[string]error {
-	_, read := s.Read(ctx, store.MaxRegister, "t/x", "b/x")
+	_, read := s.Read(ctx, "t/x")
 	_, create := s.Swap(ctx, "t/x", "", []byte("value"))
 	_, swap := s.Swap(ctx, "t/x", "1", []byte("value"))
 	_, list := s.List(ctx, "t/")
-	put := s.Put(ctx, "b/x", []byte("content"))
-	return map[string]error{"read": read, "create": create, "swap": swap, "list": list, "put": put,
+	return map[string]error{"read": read, "create": create, "swap": swap, "list": list,
 		"delete": s.Delete(ctx, "b/x")}
 }
 
@@ -329,7 +302,7 @@ func deadline(t *testing.T, open func() store.Store) {
 	}
 	late, cancelLate := context.WithDeadline(t.Context(), time.Unix(1, 0))
 	defer cancelLate()
-	if _, err := s.Read(late, store.MaxRegister, "t/x"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := s.Read(late, "t/x"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	listed(t, s, "", nil)
@@ -349,7 +322,7 @@ func concurrent(t *testing.T, open func() store.Store) {
 					t.Error(err)
 					return
 				}
-				got, err := store.ReadOne(t.Context(), s, store.MaxRegister, key)
+				got, err := s.Read(t.Context(), key)
 				if err != nil || string(got.Content) != value || got.Version != next {
 					t.Errorf("%s: %q, %v; want %q at %q", key, got, err, value, next)
 				}
