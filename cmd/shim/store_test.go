@@ -185,8 +185,6 @@ func (s *fileStore) Delete(ctx context.Context, names ...string) error {
 	return nil
 }
 
-func (s *fileStore) Close() error { return nil }
-
 // callElsewhere makes one call of a task on another machine. It runs no tool.
 func callElsewhere() {
 	host := flag.String("host", "", "")

@@ -32,9 +32,6 @@ type Engines struct {
 	SelfTest func(ctx context.Context, s store.Store) error
 }
 
-// endLimit is the limit for work that no request waits for, after all requests.
-const endLimit = time.Minute
-
 // exitFindings is the exit code of a check that has found something, as of shimctl doctor.
 const exitFindings = 3
 
@@ -96,39 +93,27 @@ func closeInherited() {
 	}
 }
 
-// serve carries out all requests, then ends the connections.
+// serve carries out all requests.
 func serve(in io.Reader, out io.Writer, engines Engines) error {
-	var engine store.Store
-	var opened *vault.Vault
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	err := wire.Serve(ctx, in, out,
-		func(ctx context.Context, c wire.Config) (_ wire.Service, err error) {
-			engine, opened, err = open(ctx, c, engines)
-			return opened, err
+	return wire.Serve(context.Background(), in, out,
+		func(ctx context.Context, c wire.Config) (wire.Service, error) {
+			return open(ctx, c, engines)
 		})
-	if opened == nil {
-		return err
-	}
-	opened.End(endLimit) // nobody waits for this process any more
-	cancel()             // a connection that is being made holds nothing up
-	_ = engine.Close()   // the process ends anyway
-	return err
 }
 
 // open opens the store that a configuration names. Without a key it asks no store.
-func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, *vault.Vault, error) {
+func open(ctx context.Context, c wire.Config, engines Engines) (*vault.Vault, error) {
 	key, err := readKey(c)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: read the store's key: %w", store.ErrKey, err)
+		return nil, fmt.Errorf("%w: read the store's key: %w", store.ErrKey, err)
 	}
 	engine, err := engines.Open(ctx, c.URL)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	options := vault.Options{Key: key, Limits: bundle.Usual, SelfTest: engines.SelfTest,
 		Now: time.Now}
-	return engine, vault.Open(ctx, engine, options), nil
+	return vault.Open(ctx, engine, options), nil
 }
 
 // readKey returns the key of a configuration. A variable's comes before a file's.

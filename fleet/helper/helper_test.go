@@ -72,7 +72,6 @@ func (d *directory) Swap(ctx context.Context, key, old string, value []byte) (st
 
 func (d *directory) List(context.Context, string) ([]string, error) { return nil, nil }
 func (d *directory) Delete(context.Context, ...string) error        { return nil }
-func (d *directory) Close() error                                   { return nil }
 
 func start(t *testing.T, url string) *wire.Client {
 	t.Helper()

@@ -44,12 +44,10 @@ func run(verb string, out io.Writer, engines Engines) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	engine, opened, err := open(ctx, wire.Config{URL: s.URL, Key: s.Key, KeyFile: s.KeyFile},
-		engines)
+	opened, err := open(ctx, wire.Config{URL: s.URL, Key: s.Key, KeyFile: s.KeyFile}, engines)
 	if err != nil {
 		return err
 	}
-	defer engine.Close()
 	return verbs[verb](ctx, opened, cfg, out)
 }
 

@@ -1,11 +1,9 @@
 package s3
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -176,10 +174,6 @@ func TestAddressing(t *testing.T) {
 	opened, err := Open(t.Context(), "s3://bucket?endpoint=http://localhost"+port)
 	if err != nil {
 		t.Fatal(err)
-	}
-	opened.(*Store).transport.DialContext = func(ctx context.Context,
-		network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
 	}
 	_, _ = opened.Read(t.Context(), "key")
 	if got, want := <-asked, "localhost"+port+"/bucket/key"; got != want {

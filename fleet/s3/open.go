@@ -52,7 +52,7 @@ func Open(_ context.Context, text string) (store.Store, error) {
 	if prefix != "" {
 		prefix += "/"
 	}
-	return &Store{api: *client, transport: transport, bucket: u.Host, prefix: prefix}, nil
+	return &Store{api: *client, bucket: u.Host, prefix: prefix}, nil
 }
 
 var errNoEndpoint = errors.New("the endpoint of the store's URL is not one")
@@ -92,11 +92,8 @@ func newTransport(secure bool) (*http.Transport, error) {
 // errNoCredentials reports that none of the places has credentials.
 var errNoCredentials = errors.New("there are no credentials")
 
-// The time limits of a request to a service that might not be there, and of the whole search.
-const (
-	roleTimeout = 2 * time.Second
-	findTimeout = 4 * time.Second
-)
+// findTimeout is the limit for the search: a service for roles might not be there.
+const findTimeout = 4 * time.Second
 
 // A finder is a Provider of the first credentials that the environment, the shared files, or the
 // role of the container or the machine has.
@@ -119,8 +116,7 @@ func newFinder(role string) *finder {
 func (f *finder) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), findTimeout)
 	defer cancel()
-	value, _ := f.Chain.RetrieveWithCredContext(&credentials.CredContext{
-		Client: &http.Client{Timeout: roleTimeout}, Context: ctx})
+	value, _ := f.Chain.RetrieveWithCredContext(&credentials.CredContext{Context: ctx})
 	if value.AccessKeyID == "" || value.SecretAccessKey == "" {
 		return value, errNoCredentials
 	}

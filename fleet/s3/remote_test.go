@@ -66,7 +66,6 @@ func (r remote) errors(t *testing.T) {
 				t.Errorf("%s: %v contains the secret", verb, err)
 			}
 		}
-		c.s.Close()
 	}
 }
 
@@ -78,7 +77,7 @@ func (r remote) behind(t *testing.T) (store.Store, *servers.Proxy) {
 		t.Fatal(err)
 	}
 	s := r.at(t, proxy.Address())
-	t.Cleanup(func() { s.Close(); proxy.Close() })
+	t.Cleanup(func() { proxy.Close() })
 	if _, err := s.Read(t.Context(), "t/a"); !errors.Is(err, store.ErrAbsent) {
 		t.Fatal(err)
 	}

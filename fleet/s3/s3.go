@@ -14,7 +14,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -25,10 +24,9 @@ import (
 
 // A Store is a prefix in a bucket.
 type Store struct {
-	api       minio.Core
-	transport *http.Transport
-	bucket    string
-	prefix    string
+	api    minio.Core
+	bucket string
+	prefix string
 }
 
 // maxEntry is the most that is read of an entry: a longer one is cut, and cannot be unsealed. The
@@ -95,26 +93,12 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 
 // Delete implements store.Store.
 func (s *Store) Delete(ctx context.Context, names ...string) error {
-	r, ctx := begin(ctx, true)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	objects := make(chan minio.ObjectInfo, len(names))
 	for _, name := range names {
-		objects <- minio.ObjectInfo{Key: s.prefix + name}
-	}
-	close(objects)
-	var failed error
-	for object := range s.api.RemoveObjects(ctx, s.bucket, objects, minio.RemoveObjectsOptions{}) {
-		if minio.ToErrorResponse(object.Err).Code != "NoSuchKey" && failed == nil {
-			failed = r.failed(ctx, "delete", object.Err)
+		r, ctx := begin(ctx, true)
+		err := s.api.RemoveObject(ctx, s.bucket, s.prefix+name, minio.RemoveObjectOptions{})
+		if err != nil && minio.ToErrorResponse(err).Code != "NoSuchKey" {
+			return r.failed(ctx, "delete "+name, err)
 		}
 	}
-	return failed
-}
-
-// Close implements store.Store.
-func (s *Store) Close() error {
-	s.transport.CloseIdleConnections()
 	return nil
 }

@@ -24,8 +24,6 @@ type Store interface {
 	List(ctx context.Context, prefix string) ([]string, error)
 	// Delete removes entries. Those that do not exist count as removed.
 	Delete(ctx context.Context, names ...string) error
-	// Close ends the connections.
-	Close() error
 }
 
 // An Error is a kind of failure. Engines wrap it with the server's message.

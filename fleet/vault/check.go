@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"reprise/fleet/store"
@@ -28,68 +27,34 @@ type format struct {
 	Written time.Time `json:"written"`
 }
 
-// A check reads the store's format, and tests and formats a new store.
-type check struct {
-	done   chan struct{}
-	tests  atomic.Bool // it tests a new store, which takes several round trips
-	format format
-	err    error
-}
-
 // idSize is the length of a store's ID.
 const idSize = 32
 
-func (v *Vault) startCheck() *check {
-	c := &check{done: make(chan struct{})}
-	v.check = c
-	go func() {
-		defer close(c.done)
-		c.format, c.err = v.readFormat(v.context, &c.tests)
-	}()
-	return c
-}
+// checkLimit is the limit for reading the format and for the test of a new store, which can be far
+// away: the helper ends it for the calls to come, even if the call waits for it no more.
+const checkLimit = time.Minute
 
-// ready waits for the check and returns the store's format. It repeats failed steps for a while.
-func (v *Vault) ready(ctx context.Context) (format, error) {
+// ready returns the store's format. It reads the format again after a failure that might pass.
+func (v *Vault) ready() (format, error) {
 	v.mu.Lock()
-	c := v.check
-	select {
-	case <-c.done:
-		if c.err != nil && !errors.Is(c.err, store.ErrUnsafe) && !errors.Is(c.err, store.ErrNewer) {
-			c = v.startCheck()
-		}
-	default:
+	defer v.mu.Unlock()
+	if !v.checked {
+		ctx, cancel := context.WithTimeout(v.context, checkLimit)
+		defer cancel()
+		v.format, v.failed = v.readFormat(ctx)
+		v.checked = v.failed == nil || errors.Is(v.failed, store.ErrUnsafe) ||
+			errors.Is(v.failed, store.ErrNewer)
 	}
-	v.mu.Unlock()
-	select {
-	case <-c.done:
-		return c.format, c.err
-	case <-ctx.Done():
-		return format{}, context.Cause(ctx)
-	}
-}
-
-// End ends, within a limit, the test of a new store, which no call waits for: it can be far away.
-func (v *Vault) End(limit time.Duration) {
-	v.mu.Lock()
-	c := v.check
-	v.mu.Unlock()
-	if c.tests.Load() {
-		select {
-		case <-c.done:
-		case <-time.After(limit):
-		}
-	}
+	return v.format, v.failed
 }
 
 // readFormat reads the format. It tests a new store, and writes the format if the store keeps
 // conditions on writes.
-func (v *Vault) readFormat(ctx context.Context, tests *atomic.Bool) (format, error) {
+func (v *Vault) readFormat(ctx context.Context) (format, error) {
 	f, version, err := v.storedFormat(ctx)
 	now := v.options.Now().UTC().Truncate(time.Second)
 	switch {
 	case errors.Is(err, store.ErrAbsent), errors.Is(err, store.ErrBroken):
-		tests.Store(true)
 		f = format{Version: layout, ID: random(), Tested: now}
 		if err = v.options.SelfTest(ctx, v.engine); err != nil {
 			return f, err
@@ -130,7 +95,7 @@ func (v *Vault) storedFormat(ctx context.Context) (f format, version string, err
 // Test asks the store whether it can be used. It returns when the store was first seen to keep
 // conditions on writes, on the tester's clock, and how long a read takes.
 func (v *Vault) Test(ctx context.Context) (tested time.Time, latency time.Duration, err error) {
-	f, err := v.ready(ctx)
+	f, err := v.ready()
 	if err != nil {
 		return tested, 0, err
 	}

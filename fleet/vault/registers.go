@@ -40,7 +40,7 @@ func (v *Vault) readEntry(ctx context.Context, entry string) (*found, error) {
 		return nil, err
 	}
 	f := &found{entry: entry, version: e.Version}
-	content, err := v.unseal(ctx, entry, e.Content)
+	content, err := v.unseal(entry, e.Content)
 	if err != nil {
 		return f, err
 	}
@@ -152,7 +152,7 @@ func (v *Vault) write(ctx context.Context, entry, old string, r record) (string,
 	if err != nil {
 		return "", err
 	}
-	sealed, err := v.seal(ctx, entry, compress(slices.Concat(head, []byte("\n"), r.value)))
+	sealed, err := v.seal(entry, compress(slices.Concat(head, []byte("\n"), r.value)))
 	if err != nil {
 		return "", err
 	}

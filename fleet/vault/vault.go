@@ -38,32 +38,34 @@ type Vault struct {
 	keys    *keys
 	context context.Context // of the check
 
-	mu    sync.Mutex
-	check *check // the one under way, or the last
+	mu      sync.Mutex // guards the result of the check
+	checked bool       // nothing else can come of it
+	format  format
+	failed  error
 }
 
 var _ wire.Service = (*Vault)(nil)
 
-// Open returns a vault on an engine. It connects without waiting for that: ctx ends the attempt.
+// Open returns a vault on an engine. It connects without waiting for that.
 func Open(ctx context.Context, engine store.Store, options Options) *Vault {
 	v := &Vault{engine: engine, options: options, keys: derive(options.Key), context: ctx}
-	v.startCheck()
+	go v.ready()
 	return v
 }
 
 // Hello implements wire.Service.
 func (v *Vault) Hello(context.Context) ([]byte, error) { return v.keys.digests, nil }
 
-func (v *Vault) seal(ctx context.Context, name string, content []byte) ([]byte, error) {
-	f, err := v.ready(ctx)
+func (v *Vault) seal(name string, content []byte) ([]byte, error) {
+	f, err := v.ready()
 	if err != nil {
 		return nil, err
 	}
 	return v.keys.seal(f.ID, name, content), nil
 }
 
-func (v *Vault) unseal(ctx context.Context, name string, sealed []byte) ([]byte, error) {
-	f, err := v.ready(ctx)
+func (v *Vault) unseal(name string, sealed []byte) ([]byte, error) {
+	f, err := v.ready()
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +96,7 @@ func (v *Vault) Save(ctx context.Context, root string, paths []string) (store.Bu
 		return store.Bundle{}, err
 	}
 	b := store.Bundle{Name: prefixBundle + random(), Digest: digest}
-	sealed, err := v.seal(ctx, b.Name, packed.Bytes())
+	sealed, err := v.seal(b.Name, packed.Bytes())
 	if err != nil {
 		return store.Bundle{}, err
 	}
@@ -123,7 +125,7 @@ func (v *Vault) Load(ctx context.Context, b store.Bundle, root string,
 		if err != nil {
 			return nil, err
 		}
-		packed, err := v.unseal(ctx, b.Name, sealed.Content)
+		packed, err := v.unseal(b.Name, sealed.Content)
 		return bytes.NewReader(packed), err
 	}
 	return bundle.Unpack(ctx, fetch, b.Digest, dir, paths, replace, v.options.Limits)

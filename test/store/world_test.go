@@ -178,7 +178,7 @@ func (r *runner) now() decide.Millis {
 
 func (r *runner) close() error {
 	err := r.machine.Local.Close()
-	return errors.Join(err, r.connection.Close(), r.removeHomes())
+	return errors.Join(err, r.removeHomes())
 }
 
 func (r *runner) removeHomes() error { return os.RemoveAll(r.home) }

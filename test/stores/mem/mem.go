@@ -84,6 +84,3 @@ func (s *Store) Delete(ctx context.Context, names ...string) error {
 	}
 	return nil
 }
-
-// Close implements store.Store.
-func (s *Store) Close() error { return nil }

@@ -20,7 +20,7 @@ import (
 )
 
 // Run tests an engine. fresh makes an empty store; each call of the function that it returns is
-// another process's connection to it, which the test closes.
+// another process's connection to it.
 func Run(t *testing.T, fresh func(t *testing.T) (open func() store.Store)) {
 	for _, test := range []struct {
 		name string
@@ -33,16 +33,7 @@ func Run(t *testing.T, fresh func(t *testing.T) (open func() store.Store)) {
 		{"Deadline", deadline}, {"Concurrent", concurrent},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			open := fresh(t)
-			test.run(t, func() store.Store {
-				s := open()
-				t.Cleanup(func() {
-					if err := s.Close(); err != nil {
-						t.Error("close:", err)
-					}
-				})
-				return s
-			})
+			test.run(t, fresh(t))
 		})
 	}
 }
