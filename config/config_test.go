@@ -80,6 +80,8 @@ func TestMistakes(t *testing.T) {
 		{"first mistake first", "a = 1\nttl = 1", `c.toml:1: a: unknown key`, lost},
 		{"of a rule", `start_from = "coder"`, `c.toml:1: start_from: unknown key`,
 			"start_from belongs in a rule, below a line [[rule]]"},
+		{"unknown in the first table", "\xef\xbb\xbf[prune]\nauot = true",
+			`c.toml:2: prune.auot: unknown key`, `did you mean "prune.auto"`},
 		{"unknown in table", "[prune]\n\nauot = true", `c.toml:3: prune.auot: unknown key`,
 			`did you mean "prune.auto"`},
 		{"unknown table", "ttl = \"1s\"\n\n[tool.cladue]\npath = 3",

@@ -120,7 +120,7 @@ func (d document) split() (all []statement) {
 			continue // a comment
 		}
 		s := statement{first: at, end: end,
-			header: strings.HasPrefix(strings.TrimLeft(lines[at], " \t"), "[")}
+			header: strings.HasPrefix(strings.TrimLeft(lines[at], "\ufeff \t"), "[")}
 		if s.header {
 			table, s.keys = piece.keys[0], piece.keys
 			if table.String() == ruleKey {
