@@ -293,7 +293,7 @@ on_path() (
 
 # A line of the marker is a name, then the checksum and the size of the file that was installed
 # under it. There is a line for a new file before the file is in place, so the next installation
-# knows the files of an interrupted one.
+# knows the files of an interrupted one. A shim that shimctl setup adds has the content of another.
 marker=.reprise
 
 check_bin_dir() {
@@ -334,10 +334,10 @@ sweep() {
 # present reports whether there is anything of that name, be it a dangling link.
 present() { [ -e "$1" ] || [ -L "$1" ]; }
 
-# ours reports whether we installed the file of that name, and it is unchanged.
+# ours reports whether the file of that name is one that we installed, or a copy of one.
 ours() {
 	[ -f "$bin/$1" ] && ! [ -L "$bin/$1" ] && [ -r "$bin/$marker" ] &&
-		grep -qxF -e "$(line_for "$1" "$bin/$1")" "$bin/$marker"
+		grep -q -e " $(cksum <"$bin/$1")\$" "$bin/$marker"
 }
 
 # line_for NAME FILE prints the marker's line for the file.
@@ -364,20 +364,14 @@ fetch_release() {
 	Linux/aarch64 | Linux/arm64) platform=linux-arm64 ;;
 	*) fail "releases have no programs for $(uname -s) on $(uname -m)" 'build in a checkout: ./install.sh there needs Go and a C compiler' ;;
 	esac
-	if command -v sha256sum >/dev/null 2>&1; then
-		hasher='sha256sum'
-	elif command -v shasum >/dev/null 2>&1; then
-		hasher='shasum -a 256'
-	else
-		fail 'sha256sum is not on PATH' 'without it the programs cannot be checked'
-	fi
+	command -v sha256sum >/dev/null 2>&1 || fail 'sha256sum is not on PATH' 'without it the programs cannot be checked'
 	fetch SHA256SUMS
 	line=$(grep -E "^[0-9a-f]{64}  reprise-[A-Za-z0-9._+-]+-$platform\.tar\.gz\$" "$tmp/SHA256SUMS") || line=
 	archive=${line##* }
 	[ "$line" = "${line%% *}  $archive" ] || fail "$from/SHA256SUMS does not list one archive for $platform" 'name the directory of one release with --from'
 	say "fetching $archive from $from (some seconds)"
 	fetch "$archive"
-	sum=$($hasher <"$tmp/$archive") || sum=
+	sum=$(sha256sum <"$tmp/$archive") || sum=
 	if [ "${sum%% *}" != "${line%% *}" ]; then
 		fail "$archive does not have the checksum that SHA256SUMS lists" 'nothing was installed; if it happens again, do not trust the place it comes from'
 	fi
@@ -594,11 +588,9 @@ uninstall() {
 	else
 		say "nothing of reprise is installed in $bin"
 	fi
-	data=$(xdg "${XDG_DATA_HOME:-}" .local/share)
 	for place in "$state" "$settings"; do
 		[ -z "$place" ] || ! present "$place" || remove_or_mention "$place"
 	done
-	[ -z "$data" ] || rmdir -- "$data" 2>/dev/null || :
 }
 
 # undo_setup takes the line of shimctl setup out of the start files.

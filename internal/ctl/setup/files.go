@@ -130,8 +130,8 @@ func ShimDirectory(a *app.App) string {
 	return bin
 }
 
-// shimMarker lists the files installed in the directory of the shims: a line is a name, and the
-// checksum and the size of the file, as install.sh writes them.
+// shimMarker lists the files that install.sh has put into the directory of the shims: a line is a
+// name, and the checksum and the size of the file. A copy of such a file is install.sh's too.
 const shimMarker = ".reprise"
 
 // Runnable reports whether a program lies at the path.
@@ -151,38 +151,23 @@ func shimsIn(dir string) []string {
 // LacksShim reports whether other tools have a shim, but this one has none.
 func LacksShim(dir, tool string) bool { return !hasShim(dir, tool) && len(shimsIn(dir)) > 0 }
 
-// addShims makes the shims of the tools: links to a shim that is there, or copies. The marker lists
-// a shim before it is in place, so that install.sh knows it as its own.
+// addShims makes the shims of the tools: links to a shim that install.sh has made, or copies. A
+// program of another size has taken the place of a shim.
 func addShims(dir string, tools []string) error {
-	shim := shimsIn(dir)[0]
-	path := filepath.Join(dir, shimMarker)
-	marker, err := os.ReadFile(path)
-	if err != nil {
-		return app.WithHint(fmt.Errorf("add a shim in %s: %w", dir, err),
+	marker, _ := os.ReadFile(filepath.Join(dir, shimMarker))
+	shims := slices.DeleteFunc(shimsIn(dir), func(shim string) bool {
+		info, err := os.Stat(filepath.Join(dir, shim))
+		return err != nil || !strings.Contains(string(marker), fmt.Sprintf(" %d\n", info.Size()))
+	})
+	if len(shims) == 0 {
+		return app.WithHint(fmt.Errorf("add a shim in %s: install.sh has installed none", dir),
 			"install again, with ./install.sh --tools "+strings.Join(tools, ","))
 	}
-	sum := ""
-	for line := range strings.Lines(string(marker)) {
-		if rest, ok := strings.CutPrefix(line, shim+" "); ok {
-			sum = strings.TrimSpace(rest)
-		}
-	}
-	if sum == "" {
-		return app.WithHint(fmt.Errorf("add a shim in %s: install.sh did not install %s",
-			dir, shim), "install again, with ./install.sh")
-	}
 	for _, tool := range tools {
-		marker = append(marker, tool+" "+sum+"\n"...)
-	}
-	err = textfile.Replace(path, 0o644, marker)
-	for _, tool := range tools {
-		if err == nil {
-			err = addShim(filepath.Join(dir, shim), filepath.Join(dir, tool))
+		if err := addShim(filepath.Join(dir, shims[0]), filepath.Join(dir, tool)); err != nil {
+			return app.WithHint(fmt.Errorf("add a shim in %s: %w", dir, err),
+				"run this as the user who installed the shims")
 		}
-	}
-	if err != nil {
-		return app.WithHint(fmt.Errorf("add a shim in %s: %w", dir, err),
-			"run this as the user who installed the shims")
 	}
 	return nil
 }
