@@ -92,16 +92,14 @@ func (b *Book) read(ctx context.Context,
 	name := b.name(c)
 	var stored []store.Register
 	if name.Kind == store.Opening || c.DerivedRole() {
-		stored, more, err = b.Store.List(ctx, name, maxFound)
+		all := store.Name{Kind: name.Kind, Of: name.Of}
+		stored, more, err = b.Store.List(ctx, all, maxFound)
 	}
 	isOwn := func(r store.Register) bool { return r.Name.ID == name.ID }
 	if err == nil && name.Kind == store.Task && !slices.ContainsFunc(stored, isOwn) {
-		own, failed := b.Store.Read(ctx, name)
-		if failed == nil {
-			stored = append(stored, own)
-		} else if !errors.Is(failed, store.ErrAbsent) {
-			err = failed
-		}
+		var own []store.Register
+		own, _, err = b.Store.List(ctx, name, 1)
+		stored = append(stored, own...)
 	}
 	if err != nil {
 		return nil, false, false, err

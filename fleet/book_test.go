@@ -29,19 +29,12 @@ func newFakeStore() *fakeStore {
 	return &fakeStore{registers: map[string]store.Register{}, bundles: map[string]string{}}
 }
 
-func (f *fakeStore) Read(_ context.Context, name store.Name) (store.Register, error) {
-	r, ok := f.registers[fmt.Sprint(name)]
-	if !ok && f.fail == nil {
-		return r, store.ErrAbsent
-	}
-	return r, f.fail
-}
-
 func (f *fakeStore) List(_ context.Context,
 	opening store.Name, limit int) (list []store.Register, more bool, err error) {
 	for _, r := range f.registers {
 		if r.Name.Kind == opening.Kind &&
-			(len(opening.Of) == 0 || slices.Equal(r.Name.Of, opening.Of)) {
+			(len(opening.Of) == 0 || slices.Equal(r.Name.Of, opening.Of)) &&
+			(opening.ID == "" || r.Name.ID == opening.ID) {
 			list = append(list, r)
 		}
 	}

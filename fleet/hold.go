@@ -76,7 +76,7 @@ func edit(ctx context.Context, registers store.Shared, at *store.Register, now d
 			return nil, err
 		}
 		ledger.BackOff(ctx, time.Since(began), n)
-		read, err := registers.Read(ctx, at.Name)
+		read, err := store.One(registers.List(ctx, at.Name, 1))
 		if errors.Is(err, store.ErrAbsent) {
 			return nil, errFenced
 		}
@@ -154,7 +154,8 @@ func (b *Book) resetOthers(ctx context.Context, name store.Name, roles []string)
 	if len(roles) == 0 || name.Kind != store.Task {
 		return nil
 	}
-	registers, _, err := b.Store.List(ctx, name, maxRoles)
+	task := store.Name{Kind: name.Kind, Of: name.Of}
+	registers, _, err := b.Store.List(ctx, task, maxRoles)
 	if err != nil {
 		return err
 	}

@@ -198,9 +198,10 @@ type deadlineStore struct {
 	read, swap time.Time
 }
 
-func (s *deadlineStore) Read(ctx context.Context, name store.Name) (store.Register, error) {
+func (s *deadlineStore) List(ctx context.Context,
+	name store.Name, limit int) ([]store.Register, bool, error) {
 	s.read, _ = ctx.Deadline()
-	return s.fakeStore.Read(ctx, name)
+	return s.fakeStore.List(ctx, name, limit)
 }
 
 func (s *deadlineStore) Swap(ctx context.Context, name store.Name,

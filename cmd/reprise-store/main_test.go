@@ -45,7 +45,7 @@ func TestServers(t *testing.T) {
 			if strings.Contains(url, server.Address) {
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 				defer cancel()
-				if _, err := c.Read(ctx, task); !errors.Is(err, store.ErrUnreachable) {
+				if _, err := store.One(c.List(ctx, task, 1)); !errors.Is(err, store.ErrUnreachable) {
 					t.Errorf("a server that is not there: %v", err)
 				}
 			}
@@ -69,7 +69,7 @@ func build(t *testing.T) string {
 // share has one machine leave a session in the store that another one goes on with.
 func share(t *testing.T, one, other *wire.Client) {
 	ctx := t.Context()
-	if _, err := other.Read(ctx, task); !errors.Is(err, store.ErrAbsent) {
+	if _, err := store.One(other.List(ctx, task, 1)); !errors.Is(err, store.ErrAbsent) {
 		t.Errorf("in an empty store: %v", err)
 	}
 	here, there := t.TempDir(), filepath.Join(t.TempDir(), "home")
@@ -85,7 +85,7 @@ func share(t *testing.T, one, other *wire.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := other.Read(ctx, task)
+	r, err := store.One(other.List(ctx, task, 1))
 	if err != nil || r.Version != version || string(r.Value) != bundle.Name {
 		t.Fatalf("the other machine read %+v, %v", r, err)
 	}
@@ -135,7 +135,7 @@ func rest(t *testing.T, one, other *wire.Client, bundle store.Bundle, taken stri
 	if err := one.Remove(ctx, store.Register{Name: task, Version: taken}); err != nil {
 		t.Error(err)
 	}
-	if _, err := other.Read(ctx, task); !errors.Is(err, store.ErrAbsent) {
+	if _, err := store.One(other.List(ctx, task, 1)); !errors.Is(err, store.ErrAbsent) {
 		t.Errorf("removed: %v", err)
 	}
 }

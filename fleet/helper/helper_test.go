@@ -116,7 +116,7 @@ func eventually(t *testing.T, what string, so func() bool) {
 	t.Errorf("not so after 5 s: %s", what)
 }
 
-var task = store.Name{Kind: store.Task, Of: []string{"p", "/w", "t"}}
+var task = store.Name{Kind: store.Task, Of: []string{"p", "/w", "t"}, ID: "i"}
 
 func TestHelper(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()
@@ -128,7 +128,7 @@ func TestHelper(t *testing.T) {
 	if _, err := c.Swap(ctx, task, "", []byte("value")); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := c.Read(ctx, task); err != nil || string(r.Value) != "value" {
+	if r, err := store.One(c.List(ctx, task, 1)); err != nil || string(r.Value) != "value" {
 		t.Errorf("read %+v, %v", r, err)
 	}
 	for _, pid := range children(t) {
@@ -150,7 +150,7 @@ func TestHelper(t *testing.T) {
 		}
 	}
 	time.Sleep(50 * time.Millisecond)
-	if _, err := c.Read(ctx, task); err != nil {
+	if _, err := store.One(c.List(ctx, task, 1)); err != nil {
 		t.Errorf("after signals for everybody: %v", err)
 	}
 	c.Close()
@@ -241,7 +241,7 @@ func TestNoInheritedDescriptors(t *testing.T) {
 func TestMisconfigured(t *testing.T) {
 	c := start(t, "ftp://secret@host")
 	defer c.Close()
-	if _, err := c.Read(t.Context(), task); err == nil ||
+	if _, err := store.One(c.List(t.Context(), task, 1)); err == nil ||
 		!strings.Contains(err.Error(), "no engine for") {
 		t.Errorf("unknown engine: %v", err)
 	}

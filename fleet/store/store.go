@@ -133,10 +133,8 @@ type Register struct {
 
 // A Shared store is open: it has registers, and the packed sessions of machines.
 type Shared interface {
-	// Read returns a register. It fails with ErrAbsent if there is none.
-	Read(ctx context.Context, name Name) (Register, error)
-	// List returns the registers of a name, whatever the ID, at most limit, and if there are more.
-	// A name without texts stands for all of its kind.
+	// List returns the registers of a name, at most limit, and if there are more. A name without an
+	// ID stands for all IDs, without texts for all of its kind.
 	List(ctx context.Context, name Name, limit int) (registers []Register, more bool, err error)
 	// Swap replaces a register's value if the version is still old, "" for a register that does not
 	// exist. It reads an answer back that was lost: it fails with ErrUnknown only if that is not
@@ -154,6 +152,17 @@ type Shared interface {
 	Load(ctx context.Context, b Bundle, root string, paths, replace []string) error
 	// Drop removes bundles.
 	Drop(ctx context.Context, names ...string) error
+}
+
+// One returns the register that List has found. It fails with ErrAbsent if there is none.
+func One(registers []Register, _ bool, err error) (Register, error) {
+	if err == nil && len(registers) == 0 {
+		err = ErrAbsent
+	}
+	if err != nil {
+		return Register{}, err
+	}
+	return registers[0], nil
 }
 
 // A Bundle names the packed files of one session in a store. It is never changed.

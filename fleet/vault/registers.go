@@ -71,16 +71,9 @@ func (f *found) register(name store.Name, err error) (store.Register, error) {
 		Value: f.value, Version: f.version}, nil
 }
 
-// Read implements store.Shared.
-func (v *Vault) Read(ctx context.Context, name store.Name) (store.Register, error) {
-	f, err := v.readEntry(ctx, v.keys.entry(name))
-	return f.register(name, err)
-}
-
-// List implements store.Shared. Of a register that is damaged it does not know the ID.
+// List implements store.Shared. Of a register that is damaged it does not know more than the name.
 func (v *Vault) List(ctx context.Context,
 	name store.Name, limit int) (registers []store.Register, more bool, err error) {
-	name.ID = ""
 	more, err = v.eachEntry(ctx, name, limit, func(f *found, err error) error {
 		r, err := f.register(name, err)
 		if err == nil {
@@ -99,9 +92,11 @@ const parallel = 16
 // eachEntry calls use with the result of readEntry for so many registers of a name.
 func (v *Vault) eachEntry(ctx context.Context, name store.Name, limit int,
 	use func(*found, error) error) (more bool, err error) {
-	entries, err := v.engine.List(ctx, v.keys.entries(name))
-	if err != nil {
-		return false, err
+	entries := []string{v.keys.entry(name)}
+	if name.ID == "" {
+		if entries, err = v.engine.List(ctx, v.keys.entries(name)); err != nil {
+			return false, err
+		}
 	}
 	for some := range slices.Chunk(entries[:min(limit, len(entries))], parallel) {
 		read, errs := make([]*found, len(some)), make([]error, len(some))

@@ -55,7 +55,7 @@ func swap(t *testing.T, v *Vault, name store.Name, old, value string) string {
 // value returns a register's value, or the error of reading it.
 func value(t *testing.T, v *Vault, name store.Name) string {
 	t.Helper()
-	r, err := v.Read(t.Context(), name)
+	r, err := store.One(v.List(t.Context(), name, 1))
 	for _, kind := range []error{store.ErrAbsent, store.ErrNewer} {
 		if errors.Is(err, kind) {
 			return kind.Error()
@@ -230,7 +230,7 @@ func TestLostAnswers(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if c.want == nil {
-			if r, err := v.Read(t.Context(), task); err != nil || r.Version != version ||
+			if r, err := store.One(v.List(t.Context(), task, 1)); err != nil || r.Version != version ||
 				string(r.Value) != "2" {
 				t.Errorf("%s: %s is not the version of %+v, %v", c.name, version, r, err)
 			}
@@ -460,7 +460,7 @@ func TestReaderLearnsNothing(t *testing.T) {
 	for _, key := range []Key{keyA, keyB} {
 		v := open(t, m, key)
 		name := store.Name{Kind: store.Task, Of: secrets[:3]}
-		r, err := v.Read(t.Context(), name)
+		r, err := store.One(v.List(t.Context(), name, 1))
 		if err != nil && !errors.Is(err, store.ErrAbsent) {
 			t.Fatal(err)
 		}
@@ -577,7 +577,7 @@ func TestDamagedIsMended(t *testing.T) {
 	m := &memory{}
 	v := open(t, m, keyA)
 	for _, junk := range []string{"", "\x01", "\x02junk", strings.Repeat("\x01", 4000)} {
-		r, err := v.Read(t.Context(), task)
+		r, err := store.One(v.List(t.Context(), task, 1))
 		if err == nil {
 			err = v.Remove(t.Context(), r)
 		}
@@ -586,7 +586,7 @@ func TestDamagedIsMended(t *testing.T) {
 		}
 		swap(t, v, task, "", "value")
 		m.put(v.keys.entry(task), []byte(junk))
-		if r, err = v.Read(t.Context(), task); err != nil || !r.Damaged || len(r.Value) > 0 {
+		if r, err = store.One(v.List(t.Context(), task, 1)); err != nil || !r.Damaged || len(r.Value) > 0 {
 			t.Fatalf("%.9q: %+v, %v", junk, r, err)
 		}
 		if _, err := v.Swap(t.Context(), task, "", nil); !errors.Is(err, store.ErrMoved) {
@@ -702,7 +702,7 @@ func TestSweep(t *testing.T) {
 	now = now.Add(late)
 	sweep(2)
 	sweep(0)
-	if r, err := v.Read(t.Context(), kept); err != nil || r.Version != keptVersion {
+	if r, err := store.One(v.List(t.Context(), kept, 1)); err != nil || r.Version != keptVersion {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -57,18 +57,6 @@ func (c *Client) Hello(ctx context.Context) ([]byte, error) {
 	return a.Digests, err
 }
 
-// Read implements store.Shared.
-func (c *Client) Read(ctx context.Context, name store.Name) (store.Register, error) {
-	a, err := c.call(ctx, request{Verb: verbRead, Register: store.Register{Name: name}})
-	if err == nil && len(a.Registers) != 1 {
-		err = fmt.Errorf("%w: the helper answered without a register", store.ErrUnreachable)
-	}
-	if err != nil {
-		return store.Register{}, err
-	}
-	return a.Registers[0], nil
-}
-
 // List implements store.Shared.
 func (c *Client) List(ctx context.Context,
 	name store.Name, limit int) (registers []store.Register, more bool, err error) {

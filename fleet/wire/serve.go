@@ -74,10 +74,6 @@ func (s *server) do(ctx context.Context, q request) (a answer, err error) {
 	switch q.Verb {
 	case verbHello:
 		a.Digests, err = s.service.Hello(ctx)
-	case verbRead:
-		var r store.Register
-		r, err = s.service.Read(ctx, name)
-		a.Registers = []store.Register{r}
 	case verbList:
 		a.Registers, a.Others, err = s.service.List(ctx, name, q.Limit)
 	case verbSwap:

@@ -37,7 +37,6 @@ type Service interface {
 // The verbs of a request.
 const (
 	verbHello  = "hello"
-	verbRead   = "read"
 	verbList   = "list"
 	verbSwap   = "swap"
 	verbRemove = "remove"

@@ -35,31 +35,22 @@ func (f *fake) Hello(context.Context) ([]byte, error) {
 	return bytes.Repeat([]byte{7}, 32), nil
 }
 
-func (f *fake) Read(ctx context.Context, name store.Name) (store.Register, error) {
+func (f *fake) List(ctx context.Context,
+	opening store.Name, limit int) (list []store.Register, more bool, err error) {
 	if f.hang != nil {
 		select {
 		case <-f.hang:
 		case <-ctx.Done():
-			return store.Register{}, context.Cause(ctx)
+			return nil, false, context.Cause(ctx)
 		}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	r, ok := f.registers[fmt.Sprintf("%q", name)]
-	if !ok {
-		return store.Register{}, fmt.Errorf("read %s: %w", name.Kind, store.ErrAbsent)
-	}
-	return r, nil
-}
-
-func (f *fake) List(_ context.Context,
-	opening store.Name, limit int) (list []store.Register, more bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, key := range slices.Sorted(maps.Keys(f.registers)) {
 		r := f.registers[key]
 		if r.Name.Kind != opening.Kind ||
-			len(opening.Of) > 0 && !slices.Equal(r.Name.Of, opening.Of) {
+			len(opening.Of) > 0 && !slices.Equal(r.Name.Of, opening.Of) ||
+			opening.ID != "" && r.Name.ID != opening.ID {
 			continue
 		}
 		if len(list) == limit {
@@ -146,26 +137,26 @@ var task = store.Name{Kind: store.Task, Of: []string{"project", "/work/\xff", ""
 
 func TestRegisters(t *testing.T) {
 	ctx, c := t.Context(), connect(t, &fake{})
-	if _, err := c.Read(ctx, task); !errors.Is(err, store.ErrAbsent) ||
-		err.Error() != "read task: there is no such entry" {
-		t.Errorf("read of nothing: %v", err)
+	if list, _, err := c.List(ctx, task, 1); len(list) > 0 || err != nil {
+		t.Errorf("read of nothing: %v, %v", list, err)
 	}
 	value := []byte("a \x00\xff value")
 	version, err := c.Swap(ctx, task, "", value)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.Read(ctx, task)
+	got, err := store.One(c.List(ctx, task, 1))
 	if want := (store.Register{Name: task, Value: value, Version: version}); err != nil ||
 		!reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, %v, want %+v", got, err, want)
 	}
 	other := store.Name{Kind: store.Task, Of: []string{"project", "/work/\xfe", ""}, ID: "x"}
-	if _, err := c.Read(ctx, other); !errors.Is(err, store.ErrAbsent) {
+	if _, err := store.One(c.List(ctx, other, 1)); !errors.Is(err, store.ErrAbsent) {
 		t.Errorf("a name that differs in a byte that is not UTF-8: %v", err)
 	}
 	if _, err := c.Swap(ctx, task, "", nil); !errors.Is(err, store.ErrMoved) ||
-		!errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrAbsent) {
+		!errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrAbsent) ||
+		!strings.HasPrefix(err.Error(), "swap: another process has changed the entry: ") {
 		t.Errorf("late swap: %v", err)
 	}
 	if err := c.Remove(ctx, store.Register{Name: task, Version: "other"}); !errors.Is(err,
@@ -195,8 +186,9 @@ func TestListsArriveWhole(t *testing.T) {
 	if err != nil || more || len(all) != 100 || all[99].Value[9_999] != 99 {
 		t.Errorf("registers: %d, %v, %v", len(all), more, err)
 	}
-	if _, err := c.Read(ctx, opening); !errors.Is(err, store.ErrAbsent) {
-		t.Errorf("after lists: %v", err)
+	opening.ID = "none"
+	if none, _, err := c.List(ctx, opening, 3); len(none) > 0 || err != nil {
+		t.Errorf("after lists: %v, %v", none, err)
 	}
 }
 
@@ -228,7 +220,7 @@ func TestRequestsAreBounded(t *testing.T) {
 	c := connect(t, f)
 	late, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer stop()
-	if _, err := c.Read(late, task); !errors.Is(err, store.ErrUnreachable) ||
+	if _, err := store.One(c.List(late, task, 1)); !errors.Is(err, store.ErrUnreachable) ||
 		errors.Is(err, store.ErrUnknown) {
 		t.Errorf("slow read: %v", err)
 	}
@@ -249,12 +241,12 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 	soon, end := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer end()
-	if _, err := c.Read(soon, task); err == nil ||
+	if _, err := store.One(c.List(soon, task, 1)); err == nil ||
 		!strings.Contains(err.Error(), "no answer within") {
 		t.Errorf("a context that ends: %v", err)
 	}
 	close(f.hang)
-	if _, err := c.Read(t.Context(), task); err != nil {
+	if _, err := store.One(c.List(t.Context(), task, 1)); err != nil {
 		t.Errorf("after it: %v", err)
 	}
 }

@@ -72,15 +72,6 @@ type expiring struct {
 	now func() decide.Millis
 }
 
-// Read implements store.Shared.
-func (e expiring) Read(ctx context.Context, name store.Name) (store.Register, error) {
-	r, err := e.Shared.Read(ctx, name)
-	if err != nil {
-		return r, err
-	}
-	return e.expire(r)
-}
-
 // List implements store.Shared.
 func (e expiring) List(ctx context.Context, opening store.Name, limit int) ([]store.Register, bool,
 	error) {
@@ -131,7 +122,7 @@ func (u unheld) Swap(ctx context.Context, name store.Name, old string, value []b
 	error) {
 	version, err := u.Shared.Swap(ctx, name, old, value)
 	if errors.Is(err, store.ErrMoved) && bytes.Contains(value, []byte(`"live"`)) {
-		now, failed := u.Read(ctx, name)
+		now, failed := store.One(u.List(ctx, name, 1))
 		if failed != nil {
 			return "", failed
 		}
