@@ -8,7 +8,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -144,20 +143,14 @@ const maxFile = 1 << 20
 // does; only the null device is allowed, as a usual way to say "no file".
 func read(path string) (string, error) {
 	info, err := os.Stat(path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
-	}
-	if !info.Mode().IsRegular() && path != os.DevNull {
+	case !info.Mode().IsRegular() && path != os.DevNull:
 		return "", fmt.Errorf("%s: not a regular file", path)
+	case info.Size() > maxFile:
+		return "", fmt.Errorf("%s: larger than %d bytes", path, maxFile)
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err == nil && len(text) > maxFile {
-		err = fmt.Errorf("%s: larger than %d bytes", path, maxFile)
-	}
+	text, err := os.ReadFile(path)
 	return string(text), err
 }
