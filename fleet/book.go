@@ -36,17 +36,10 @@ import (
 // Taking a session is a swap of the register; of several from one version one succeeds. Only the
 // call that holds the session makes it live again, with another bundle. Times only end waiting.
 type Book struct {
-	Local   *ledger.Ledger // records the calls of this machine
+	ledger.RemoteOptions
 	Store   store.Shared
-	Digests prompt.Key // the store's key for digests
-	Project string
-	Host    string
-	Place   string                 // a digest that tells the call's directory from all others
-	HasTree func(tree string) bool // see ledger.RemoteOptions
-	Timeout time.Duration          // to load and take, and again if another call was faster
-	// for bringing or keeping a bundle, with the entries that belong to it
-	Upload time.Duration
-	client *wire.Client // that Open has made
+	Digests prompt.Key   // the store's key for digests
+	client  *wire.Client // that Open has made
 }
 
 var _ ledger.Remote = (*Book)(nil)
@@ -342,10 +335,8 @@ func Open(o ledger.RemoteOptions) (ledger.Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Book{
-		Local: o.Local, Store: client, Project: o.Project, Host: o.Host, Place: o.Place,
-		HasTree: o.HasTree, Timeout: o.Timeout, Upload: o.Upload, client: client,
-	}, nil
+	o.Key = "" // the client has it
+	return &Book{RemoteOptions: o, Store: client, client: client}, nil
 }
 
 // Connect implements ledger.Remote.

@@ -87,10 +87,9 @@ func (f *fakeStore) Drop(_ context.Context, names ...string) error {
 
 // machine returns the book of a new machine.
 func (f *fakeStore) machine(t *testing.T, host string) *Book {
-	return &Book{Local: newLedger(t), Store: f,
-		Digests: bytes.Repeat([]byte{7}, 32), Project: "org/repo", Host: host,
-		Place:   "directory of " + host,
-		Timeout: time.Minute, Upload: time.Minute}
+	return &Book{Store: f, Digests: bytes.Repeat([]byte{7}, 32),
+		RemoteOptions: ledger.RemoteOptions{Local: newLedger(t), Project: "org/repo", Host: host,
+			Place: "directory of " + host, Timeout: time.Minute, Upload: time.Minute}}
 }
 
 // sharedCall is a call of a task if it is not "".

@@ -27,7 +27,9 @@ func (f *fakeStore) Remove(_ context.Context, r store.Register) error {
 }
 
 // keeper returns the book of a machine that has not seen any of the store's calls.
-func (f *fakeStore) keeper() *Book { return &Book{Store: f, Project: "org/repo"} }
+func (f *fakeStore) keeper() *Book {
+	return &Book{RemoteOptions: ledger.RemoteOptions{Project: "org/repo"}, Store: f}
+}
 
 // runShared makes one call and ends it well.
 func runShared(t *testing.T, s *Book, c *ledger.Call, resumes, id string) {
@@ -50,7 +52,8 @@ func TestResetInStore(t *testing.T) {
 			other := name
 			other.NativeIDs = []string{secondID}
 			k := f.keeper()
-			elsewhere := &Book{Store: f, Project: "org/other"}
+			elsewhere := f.keeper()
+			elsewhere.Project = "org/other"
 			if records, err := elsewhere.Reset(t.Context(), other, 3000); records != 0 ||
 				err != nil {
 				t.Errorf("another chain: %d, %v", records, err)

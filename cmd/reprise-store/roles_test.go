@@ -53,10 +53,11 @@ func TestRolesAtOnce(t *testing.T) {
 				}
 				defer local.Close()
 				host := fmt.Sprint("machine-", machine)
-				book := &fleet.Book{Local: local, Store: client,
-					Digests: digests, Project: "org/repo",
-					// of a busy machine
-					Host: host, Place: host, Timeout: 20 * time.Second, Upload: 30 * time.Second}
+				book := &fleet.Book{Store: client, Digests: digests,
+					RemoteOptions: ledger.RemoteOptions{Local: local, Project: "org/repo",
+						// of a busy machine
+						Host: host, Place: host, Timeout: 20 * time.Second,
+						Upload: 30 * time.Second}}
 				text := "You are reviewer " + fmt.Sprint(role) + ".\n\n" +
 					strings.Repeat("Look at the whole change. ", 20)
 				for n := range round {

@@ -1,6 +1,7 @@
 package helper
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,7 +54,8 @@ func run(verb string, out io.Writer, engines Engines) error {
 
 // A chain has the fields of a register that the verbs read.
 type chain struct {
-	Chain struct {
+	register store.Register
+	Chain    struct {
 		Tool, Task, Role string
 		Updated          int64
 	}
@@ -74,24 +76,23 @@ func (c chain) used() int64 {
 	return last
 }
 
-// eachChain calls use with the register of each chain that can be read, and counts the others.
-func eachChain(ctx context.Context, v *vault.Vault,
-	use func(store.Register, chain) error) (others int, err error) {
+// readChains returns the chains that can be read, and counts the others.
+func readChains(ctx context.Context, v *vault.Vault) (chains []chain, others int, err error) {
 	for _, kind := range store.Kinds {
 		registers, _, err := v.List(ctx, store.Name{Kind: kind}, math.MaxInt)
 		if err != nil {
-			return others, err
+			return nil, 0, err
 		}
 		for _, r := range registers {
-			var c chain
+			c := chain{register: r}
 			if r.Damaged || json.Unmarshal(r.Value, &c) != nil {
 				others++
-			} else if err := use(r, c); err != nil {
-				return others, err
+			} else {
+				chains = append(chains, c)
 			}
 		}
 	}
-	return others, nil
+	return chains, others, nil
 }
 
 // check tests whether the store can be used, and counts the chains and sessions in it.
@@ -102,10 +103,14 @@ func check(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) 
 	}
 	fmt.Fprintf(out, "answers in %s, keeps conditions on writes (tested %s)\n",
 		latency.Round(time.Millisecond), tested.Format(time.DateOnly))
+	chains, others, err := readChains(ctx, v)
+	if err != nil {
+		return err
+	}
 	tasks, unnamed, sessions, held := map[string]bool{}, 0, 0, 0
-	others, err := eachChain(ctx, v, func(r store.Register, c chain) error {
-		if r.Name.Kind == store.Task {
-			tasks[strings.Join(r.Name.Of, "\x00")] = true // each role has a register
+	for _, c := range chains {
+		if name := c.register.Name; name.Kind == store.Task {
+			tasks[strings.Join(name.Of, "\x00")] = true // each role has a register
 		} else {
 			unnamed++
 		}
@@ -115,25 +120,23 @@ func check(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) 
 				held++
 			}
 		}
-		return nil
-	})
-	if err == nil {
-		fmt.Fprintf(out, "tasks: %d, chains without a name: %d, sessions: %d, running: %d\n"+
-			"chains of another key, or damaged: %d\n", len(tasks), unnamed, sessions, held, others)
 	}
-	return err
+	fmt.Fprintf(out, "tasks: %d, chains without a name: %d, sessions: %d, running: %d\n"+
+		"chains of another key, or damaged: %d\n", len(tasks), unnamed, sessions, held, others)
+	return nil
 }
 
 // printLog prints the sessions of all machines, a line of JSON each.
 func printLog(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) error {
 	lines := json.NewEncoder(out)
-	_, err := eachChain(ctx, v, func(r store.Register, c chain) error {
+	chains, _, err := readChains(ctx, v)
+	for _, c := range chains {
 		project := ""
-		if len(r.Name.Of) > 0 {
-			project = r.Name.Of[0]
+		if of := c.register.Name.Of; len(of) > 0 {
+			project = of[0]
 		}
 		for _, s := range c.Sessions {
-			err := lines.Encode(struct {
+			err = cmp.Or(err, lines.Encode(struct {
 				Used    time.Time `json:"used"`
 				Host    string    `json:"host"`
 				Project string    `json:"project"`
@@ -143,13 +146,9 @@ func printLog(ctx context.Context, v *vault.Vault, _ config.Config, out io.Write
 				Session string    `json:"session,omitempty"`
 				State   string    `json:"state"`
 			}{time.UnixMilli(s.LastUsed).UTC(), s.Host, project, c.Chain.Tool, c.Chain.Task,
-				strings.TrimSpace(c.Chain.Role), s.NativeID, s.State})
-			if err != nil {
-				return err
-			}
+				strings.TrimSpace(c.Chain.Role), s.NativeID, s.State}))
 		}
-		return nil
-	})
+	}
 	return err
 }
 
@@ -158,31 +157,33 @@ const idleBeyond = 3 * 24 * time.Hour
 
 // prune removes the chains that no call can resume any more.
 func prune(ctx context.Context, v *vault.Vault, cfg config.Config, out io.Writer) error {
-	_, maxAge := cfg.Longest()
-	before := time.Now().Add(-maxAge - idleBeyond)
-	chains := 0
-	_, err := eachChain(ctx, v, func(r store.Register, c chain) error {
+	before := time.Now().Add(-cfg.MaxAge - idleBeyond)
+	chains, _, err := readChains(ctx, v)
+	if err != nil {
+		return err
+	}
+	removed := 0
+	for _, c := range chains {
 		if c.used() >= before.UnixMilli() {
-			return nil
+			continue
 		}
-		err := v.Remove(ctx, r)
+		err := v.Remove(ctx, c.register)
 		if errors.Is(err, store.ErrMoved) {
-			return nil // a call has used it meanwhile
+			continue // a call has used it meanwhile
 		}
-		chains++
+		removed++
 		for _, s := range c.Sessions {
 			if err == nil && s.Bundle != "" {
 				err = v.Drop(ctx, s.Bundle)
 			}
 		}
-		return err
-	})
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
 	}
 	remains, err := v.Sweep(ctx)
 	if err == nil {
-		fmt.Fprintf(out, "removed chains: %d, remains of earlier ones: %d\n", chains, remains)
+		fmt.Fprintf(out, "removed chains: %d, remains of earlier ones: %d\n", removed, remains)
 	}
 	return err
 }

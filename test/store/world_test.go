@@ -157,9 +157,9 @@ func (r *runner) renewMachine() error {
 		return err
 	}
 	r.skew = r.random.Int64N(2*maxSkew) - maxSkew
-	r.machine = &fleet.Book{Local: local, Store: r.store,
-		Digests: r.digests,
-		Project: "org/repo", Host: host, Place: host, Timeout: time.Minute, Upload: time.Minute}
+	r.machine = &fleet.Book{Store: r.store, Digests: r.digests,
+		RemoteOptions: ledger.RemoteOptions{Local: local, Project: "org/repo", Host: host,
+			Place: host, Timeout: time.Minute, Upload: time.Minute}}
 	return nil
 }
 
