@@ -189,24 +189,20 @@ func (c *Client) receive(in io.Reader) {
 // helper has a separate session, so that no signal for the caller's process group reaches it, and
 // ends when the client is closed or the process ends. It writes to none of the caller's streams.
 func Start(path string, environ []string, config Config) (*Client, error) {
-	requests, out, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", store.ErrUnreachable, err)
-	}
-	defer requests.Close()
 	in, answers, err := os.Pipe()
 	if err != nil {
-		out.Close()
 		return nil, fmt.Errorf("%w: %w", store.ErrUnreachable, err)
 	}
 	defer answers.Close()
 	cmd := exec.Command(path)
-	cmd.Env = environ
+	cmd.Env, cmd.Stdout = environ, answers
 	cmd.Dir = "/" // nothing that the caller removes or unmounts is in use
-	cmd.Stdin, cmd.Stdout = requests, answers
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		out.Close()
+	out, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		in.Close()
 		return nil, fmt.Errorf("%w: start the helper: %w", store.ErrUnreachable, err)
 	}
@@ -219,17 +215,8 @@ func Start(path string, environ []string, config Config) (*Client, error) {
 	return c, nil
 }
 
-// farewell is how long the helper has to end by itself.
-const farewell = 100 * time.Millisecond
-
 // Stop ends the helper and waits for that: the program that this one becomes must not find a child.
 func (c *Client) Stop() {
-	_ = c.Close() // fails only if it is closed
-	select {
-	case <-c.ended:
-		return
-	case <-time.After(farewell):
-	}
 	_ = c.helper.Kill() // fails only if it has ended
 	<-c.ended
 }
