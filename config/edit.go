@@ -2,8 +2,6 @@ package config
 
 import (
 	"errors"
-	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -23,12 +21,8 @@ func Set(file, text, home, key string, words []string) (string, error) {
 	if err != nil {
 		return d.mended(path, " "+value+"\n", home, err)
 	}
-	wanted := d.values()
-	set, _ := decode(file, key+" = "+value) // it can be decoded, as typed has seen
-	maps.Copy(wanted, set.values())
 	for _, edited := range d.edits(path, value) {
-		if after, err := decode(file, edited); err == nil &&
-			reflect.DeepEqual(after.values(), wanted) {
+		if _, err := decode(file, edited); err == nil {
 			_, err := Parse(file, edited, home)
 			return edited, err
 		}
@@ -199,15 +193,4 @@ func comment(statement string) string {
 		}
 	}
 	return ""
-}
-
-// values returns all values but tables, by their keys.
-func (d document) values() map[string]any {
-	values := map[string]any{}
-	for _, key := range tableKeys(d.tree, nil) {
-		if _, isTable := d.value(key).(map[string]any); !isTable {
-			values[key.String()] = d.value(key)
-		}
-	}
-	return values
 }
