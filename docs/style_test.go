@@ -133,7 +133,7 @@ func around(text string, at []int) string {
 
 // wide are the lines of Go above 100 columns, a tab being four, that each directory has at most. A
 // ceiling only sinks.
-var wide = map[string]int{"cmd": 69, "config": 2, "docs": 2, "fleet": 7, "internal": 96,
+var wide = map[string]int{"cmd": 69, "config": 2, "docs": 2, "fleet": 6, "internal": 96,
 	"ledger": 109, "rewrite": 107, "scripts": 2, "shim": 80, "test": 150, "watch": 0}
 
 // Lines of Go are at most 100 columns wide; the exceptions are texts that cannot be broken.

@@ -45,7 +45,7 @@ func TestServers(t *testing.T) {
 			if strings.Contains(url, server.Address) {
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 				defer cancel()
-				if _, err := store.One(c.List(ctx, task, 1)); !errors.Is(err, store.ErrUnreachable) {
+				if _, _, err := c.List(ctx, task, 1); !errors.Is(err, store.ErrUnreachable) {
 					t.Errorf("a server that is not there: %v", err)
 				}
 			}

@@ -104,8 +104,8 @@ func (k *keys) entry(name store.Name) string {
 	return k.entries(name) + k.sum(append([]string{"id", name.ID}, name.Of...)...)[:32]
 }
 
-// entries returns the prefix of all registers of a name, whatever the ID, and of all of its kind for
-// a name without texts.
+// entries returns the prefix of all registers of a name, whatever the ID. A name without texts
+// stands for all of its kind.
 func (k *keys) entries(name store.Name) string {
 	prefix := map[string]string{store.Task: "t/", store.Opening: "o/"}[name.Kind]
 	if len(name.Of) == 0 {

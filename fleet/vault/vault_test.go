@@ -230,8 +230,8 @@ func TestLostAnswers(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if c.want == nil {
-			if r, err := store.One(v.List(t.Context(), task, 1)); err != nil || r.Version != version ||
-				string(r.Value) != "2" {
+			r, err := store.One(v.List(t.Context(), task, 1))
+			if err != nil || r.Version != version || string(r.Value) != "2" {
 				t.Errorf("%s: %s is not the version of %+v, %v", c.name, version, r, err)
 			}
 		}
@@ -586,7 +586,8 @@ func TestDamagedIsMended(t *testing.T) {
 		}
 		swap(t, v, task, "", "value")
 		m.put(v.keys.entry(task), []byte(junk))
-		if r, err = store.One(v.List(t.Context(), task, 1)); err != nil || !r.Damaged || len(r.Value) > 0 {
+		r, err = store.One(v.List(t.Context(), task, 1))
+		if err != nil || !r.Damaged || len(r.Value) > 0 {
 			t.Fatalf("%.9q: %+v, %v", junk, r, err)
 		}
 		if _, err := v.Swap(t.Context(), task, "", nil); !errors.Is(err, store.ErrMoved) {
