@@ -15,7 +15,7 @@ import (
 	"reprise/fleet/store"
 )
 
-// A record is a register as it is sealed: this as JSON, a line feed, the value.
+// A record is a register as it is sealed, this as JSON, a line feed and the value, and its entry.
 type record struct {
 	Kind  string      `json:"kind,omitempty"`
 	Of    store.Texts `json:"of,omitempty"`
@@ -24,22 +24,18 @@ type record struct {
 	Gone  bool        `json:"gone,omitempty"` // the register was removed
 	At    int64       `json:"at,omitempty"`   // when that was, in seconds since 1970
 	value []byte
-}
 
-// found is a register as it is in the store.
-type found struct {
-	record
 	entry   string
 	version string // the engine's
 }
 
 // readEntry reads and unseals one entry. With store.ErrBroken it returns the entry's version.
-func (v *Vault) readEntry(ctx context.Context, entry string) (*found, error) {
+func (v *Vault) readEntry(ctx context.Context, entry string) (*record, error) {
 	e, err := v.engine.Read(ctx, entry)
 	if err != nil {
 		return nil, err
 	}
-	f := &found{entry: entry, version: e.Version}
+	f := &record{entry: entry, version: e.Version}
 	content, err := v.unseal(entry, e.Content)
 	if err != nil {
 		return f, err
@@ -49,7 +45,7 @@ func (v *Vault) readEntry(ctx context.Context, entry string) (*found, error) {
 		return f, fmt.Errorf("%s: %w", entry, err)
 	}
 	head, value, ok := bytes.Cut(plain, []byte("\n"))
-	if !ok || json.Unmarshal(head, &f.record) != nil {
+	if !ok || json.Unmarshal(head, f) != nil {
 		return f, fmt.Errorf("%s: %w: no register", entry, store.ErrBroken)
 	}
 	f.value = value
@@ -58,7 +54,7 @@ func (v *Vault) readEntry(ctx context.Context, entry string) (*found, error) {
 
 // register returns a caller's view of the result of readEntry: a damaged register of this name if
 // it cannot be unsealed. It fails with store.ErrAbsent if the register was removed.
-func (f *found) register(name store.Name, err error) (store.Register, error) {
+func (f *record) register(name store.Name, err error) (store.Register, error) {
 	switch {
 	case errors.Is(err, store.ErrBroken):
 		return store.Register{Name: name, Damaged: true, Entry: f.entry, Version: f.version}, nil
@@ -74,7 +70,7 @@ func (f *found) register(name store.Name, err error) (store.Register, error) {
 // List implements store.Shared. Of a register that is damaged it does not know more than the name.
 func (v *Vault) List(ctx context.Context,
 	name store.Name, limit int) (registers []store.Register, more bool, err error) {
-	more, err = v.eachEntry(ctx, name, limit, func(f *found, err error) error {
+	more, err = v.eachEntry(ctx, name, limit, func(f *record, err error) error {
 		r, err := f.register(name, err)
 		if err == nil {
 			registers = append(registers, r)
@@ -91,7 +87,7 @@ const parallel = 16
 
 // eachEntry calls use with the result of readEntry for so many registers of a name.
 func (v *Vault) eachEntry(ctx context.Context, name store.Name, limit int,
-	use func(*found, error) error) (more bool, err error) {
+	use func(*record, error) error) (more bool, err error) {
 	entries := []string{v.keys.entry(name)}
 	if name.ID == "" {
 		if entries, err = v.engine.List(ctx, v.keys.entries(name)); err != nil {
@@ -99,7 +95,7 @@ func (v *Vault) eachEntry(ctx context.Context, name store.Name, limit int,
 		}
 	}
 	for some := range slices.Chunk(entries[:min(limit, len(entries))], parallel) {
-		read, errs := make([]*found, len(some)), make([]error, len(some))
+		read, errs := make([]*record, len(some)), make([]error, len(some))
 		var all sync.WaitGroup
 		for i, entry := range some {
 			all.Go(func() { read[i], errs[i] = v.readEntry(ctx, entry) })
@@ -198,7 +194,7 @@ func (v *Vault) Sweep(ctx context.Context) (removed int, err error) {
 	until := v.options.Now().Add(-late).Unix()
 	for _, kind := range store.Kinds {
 		all := store.Name{Kind: kind}
-		_, err := v.eachEntry(ctx, all, math.MaxInt, func(f *found, err error) error {
+		_, err := v.eachEntry(ctx, all, math.MaxInt, func(f *record, err error) error {
 			switch {
 			case errors.Is(err, store.ErrBroken), errors.Is(err, store.ErrAbsent):
 				return nil
