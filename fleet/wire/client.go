@@ -111,8 +111,11 @@ const longest = time.Minute
 func (c *Client) call(ctx context.Context, q request) (answer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, longest)
-	defer cancel()
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, longest)
+		defer cancel()
+	}
 	switch {
 	case c.live.Err() != nil:
 		return answer{}, fmt.Errorf("%w: %w", store.ErrUnreachable, context.Cause(c.live))
