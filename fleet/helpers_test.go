@@ -38,7 +38,7 @@ func testCall(text string, key prompt.Key, now decide.Millis) *ledger.Call {
 		Home:   "/home/.claude",
 		Prompt: prompt.New(text, key),
 		Request: decide.Request{Now: now,
-			Limits: decide.Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3,
+			Limits: decide.Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000,
 				ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends}},
 		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}

@@ -89,7 +89,7 @@ func (l *Ledger) facts(c *Call) (f decide.Facts, err error) {
 func (l *Ledger) measure(c *Call, f *decide.Facts,
 	here func(*decide.ChainFacts) int64) (err error) {
 	matters := func(cf decide.ChainFacts) bool { return f.Named || cf.Continuity.Retains() }
-	if f.Disabled || f.Fresh != "" ||
+	if f.Fresh != "" ||
 		len(f.Start) == 0 && !slices.ContainsFunc(f.Chains, matters) {
 		return nil
 	}

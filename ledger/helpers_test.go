@@ -63,7 +63,7 @@ func goodFacts() decide.Facts {
 	p := decide.Fingerprints{Settings: "s", Model: "m", Runtime: "r", Auth: "a"}
 	return decide.Facts{
 		Request: decide.Request{Now: 100 * hour, Fingerprints: p,
-			Limits: decide.Limits{TTL: hour, MaxAge: hour, ContextShare: 1, UnknownWindow: 1000}},
+			Limits: decide.Limits{TTL: hour, MaxAge: hour, ContextShare: 1}},
 		Chains: []decide.ChainFacts{{
 			Chain: 7, Session: 8, SessionRecord: decide.SessionRecord{NativeID: "id",
 				State: decide.Live, Fingerprints: p,

@@ -16,10 +16,6 @@ import (
 	"reprise/shim/git"
 )
 
-// UnknownWindow is the context window, in tokens, that is assumed if neither the tool's report nor
-// the model's name tells it.
-const UnknownWindow = 200_000
-
 // LeastIdentical is how long, in bytes, the prompt of an unnamed job must be to identify it, so
 // also for identical = "resume" to apply to a repeated one.
 const LeastIdentical = 200
@@ -199,9 +195,6 @@ func (d *decided) addGuards() {
 	}
 }
 
-// errorLimit is the number of failed runs after which a session is not resumed.
-const errorLimit = 3
-
 // apply copies the settings of a rule into the ledger's call.
 func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Rule, r.Scope, r.Task, r.Role, r.Attempt = m.Name, m.Scope, m.Task, m.Role, m.Attempt
@@ -213,8 +206,7 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Prompt.Again = SentAgain(r.Tool, m.Keep())
 	r.Limits = decide.Limits{
 		TTL: decide.Millis(m.TTL.Milliseconds()), MaxAge: decide.Millis(m.MaxAge.Milliseconds()),
-		ErrorLimit: errorLimit, ContextShare: c.ContextLimit,
-		MinBase: LeastIdentical, MinEvident: minEvident, UnknownWindow: UnknownWindow,
+		ContextShare: c.ContextLimit, MinBase: LeastIdentical, MinEvident: minEvident,
 		Unnamed:      decide.Unnamed(m.Unnamed),
 		ResumeSame:   m.ResumeSame,
 		Unrelated:    m.Unrelated,

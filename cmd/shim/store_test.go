@@ -238,9 +238,9 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 		Home:   resolved(home),
 		Prompt: prompt.New(string(text), book.Key()),
 		Request: decide.Request{Now: now, Limits: decide.Limits{
-			TTL:        decide.Millis(time.Hour.Milliseconds()),
-			MaxAge:     decide.Millis((24 * time.Hour).Milliseconds()),
-			ErrorLimit: 3, ContextShare: 0.8, MinBase: 100, Unnamed: decide.UnnamedExtends}},
+			TTL:          decide.Millis(time.Hour.Milliseconds()),
+			MaxAge:       decide.Millis((24 * time.Hour).Milliseconds()),
+			ContextShare: 0.8, MinBase: 100, Unnamed: decide.UnnamedExtends}},
 		Stored: func(string, string, decide.Stamp) decide.StoredState {
 			return decide.StoredSame
 		},

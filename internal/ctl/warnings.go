@@ -17,7 +17,6 @@ import (
 	"reprise/ledger/history"
 	"reprise/rewrite/models"
 	"reprise/rewrite/reason"
-	"reprise/shim"
 	"reprise/shim/binary"
 )
 
@@ -64,7 +63,7 @@ func untestedWarnings(a *app.App, c config.Config, chains []history.ChainRow) (w
 
 // contextWarnings returns warnings on sessions that will soon be too full to resume.
 func contextWarnings(c config.Config, chains []history.ChainRow) []warning {
-	limits := decide.Limits{ContextShare: c.ContextLimit, UnknownWindow: shim.UnknownWindow}
+	limits := decide.Limits{ContextShare: c.ContextLimit}
 	warnings := []warning{}
 	for _, c := range chains {
 		if s := view.Newest(c); s.State == decide.Live &&

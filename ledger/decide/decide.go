@@ -153,8 +153,6 @@ func choose(f Facts) (*ChainFacts, reason.Code) {
 		why = f.Unseen
 	}
 	switch {
-	case f.Disabled:
-		why = reason.Disabled
 	case f.Fresh != "":
 		why = f.Fresh
 	case chain == nil:
@@ -171,7 +169,7 @@ func choose(f Facts) (*ChainFacts, reason.Code) {
 // Unrecorded reports whether the caller can know the answer of a run while its session is still in
 // use: the prompt shows more than that session was sent.
 func (f *Facts) Unrecorded() bool {
-	if f.Disabled || f.Never || f.NoResume || f.HookSet || f.Fresh != "" {
+	if f.Never || f.NoResume || f.HookSet || f.Fresh != "" {
 		return false
 	}
 	return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool {

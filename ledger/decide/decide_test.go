@@ -19,8 +19,7 @@ func goodFacts() Facts {
 	return Facts{
 		Request: Request{Now: 100 * hour, Fingerprints: p,
 			Limits: Limits{TTL: 30 * minute, MaxAge: 24 * hour,
-				ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, MinEvident: 24,
-				UnknownWindow: 1000}},
+				ContextShare: 0.8, MinBase: 200, MinEvident: 24}},
 		Chains: []ChainFacts{{
 			Chain: 7, Session: 8,
 			SessionRecord: SessionRecord{NativeID: "id", State: Live, Fingerprints: p,
@@ -138,7 +137,6 @@ func decisions() []decision {
 			rewrite.Fresh, reason.NewJob, 0},
 		{"asked to be fresh", func(f *Facts) { f.Fresh = reason.ForcedFresh }, rewrite.Fresh,
 			reason.ForcedFresh, 7},
-		{"switched off", func(f *Facts) { f.Disabled = true }, rewrite.Fresh, reason.Disabled, 7},
 		{"binary cannot", func(f *Facts) { f.NoResume = true }, rewrite.Fresh, reason.NoResume, 7},
 		{"never", func(f *Facts) { f.Never = true }, rewrite.Fresh, reason.Never, 0},
 		{"a hook of the start", func(f *Facts) { f.HookSet = true }, rewrite.Fresh,
@@ -319,20 +317,11 @@ func decisions() []decision {
 			reason.ErrorLimit, 7},
 		{"fewer errors", first(func(c *ChainFacts) { c.Errors = 2 }), rewrite.Resume,
 			reason.Extends, 7},
-		{"one error, none allowed",
-			func(f *Facts) { f.Limits.ErrorLimit, f.Chains[0].Errors = 1, 1 }, rewrite.Fresh,
-			reason.ErrorLimit, 7},
-		{"errors, without a limit",
-			func(f *Facts) { f.Limits.ErrorLimit, f.Chains[0].Errors = 0, 99 }, rewrite.Resume,
-			reason.Extends, 7},
-		{"a window that nobody knows",
-			func(f *Facts) { f.Limits.UnknownWindow, f.Chains[0].ContextUsed = 0, 900 },
-			rewrite.Resume, reason.Extends, 7},
 		{"a window of one token",
 			first(func(c *ChainFacts) { c.ContextUsed, c.ContextLimit = 2, 1 }), rewrite.Fresh,
 			reason.ContextFull, 7},
 		{"no share of the window",
-			func(f *Facts) { f.Limits.ContextShare, f.Chains[0].ContextUsed = 0, 900 },
+			func(f *Facts) { f.Limits.ContextShare, f.Chains[0].ContextUsed = 0, 1<<40 },
 			rewrite.Resume, reason.Extends, 7},
 		{"full", first(func(c *ChainFacts) { c.ContextUsed, c.ContextLimit = 81, 100 }),
 			rewrite.Fresh, reason.ContextFull, 7},
@@ -354,7 +343,7 @@ func decisions() []decision {
 			first(func(c *ChainFacts) {
 				c.ContextUsed, c.ContextLimit, c.FirstModel = 90, 100, "gemini-2.5-pro"
 			}), rewrite.Fresh, reason.ContextFull, 7},
-		{"full, as far as is known", first(func(c *ChainFacts) { c.ContextUsed = 900 }),
+		{"full, as far as is known", first(func(c *ChainFacts) { c.ContextUsed = 170_000 }),
 			rewrite.Fresh, reason.ContextFull, 7},
 		{"file gone", first(func(c *ChainFacts) { c.Stored = StoredGone }), rewrite.Fresh,
 			reason.SessionGone, 7},
@@ -381,7 +370,7 @@ func decisions() []decision {
 			rewrite.Fresh, reason.SessionMoved, 7},
 		{"used by somebody, but idle", moved(func(f *Facts) { f.Chains[0].LastUsed = 0 }),
 			rewrite.Fresh, reason.Idle, 7},
-		{"used by somebody, but full", moved(func(f *Facts) { f.Chains[0].ContextUsed = 900 }),
+		{"used by somebody, but full", moved(func(f *Facts) { f.Chains[0].ContextUsed = 170_000 }),
 			rewrite.Fresh, reason.ContextFull, 7},
 		{"used by somebody, but another model",
 			moved(func(f *Facts) { f.Fingerprints.Model = "n" }), rewrite.Fresh,
@@ -788,10 +777,10 @@ func TestDecideByABusyName(t *testing.T) {
 }
 
 func TestNearlyFull(t *testing.T) {
-	limits := Limits{ContextShare: 0.5, UnknownWindow: 1000}
+	limits := Limits{ContextShare: 0.5}
 	for context, want := range map[rewrite.Context]bool{
-		{}: false, {Used: 39, Limit: 100}: false, {Used: 40, Limit: 100}: true, {Used: 399}: false,
-		{Used: 400}: true,
+		{}: false, {Used: 39, Limit: 100}: false, {Used: 40, Limit: 100}: true,
+		{Used: 79_999}: false, {Used: 80_000}: true,
 	} {
 		if got := limits.NearlyFull(context, "stub"); got != want {
 			t.Errorf("%+v: %v", context, got)
@@ -807,8 +796,8 @@ func TestNearlyFull(t *testing.T) {
 	if !limits.NearlyFull(rewrite.Context{Used: 40, Limit: 100}, "gemini-2.5-pro") {
 		t.Error("the window that the tool reports does not count")
 	}
-	if (Limits{ContextShare: 0.5}).NearlyFull(rewrite.Context{Used: 1 << 40}, "stub") {
-		t.Error("a window that nobody knows is nearly full")
+	if (Limits{}).NearlyFull(rewrite.Context{Used: 1 << 40}, "stub") {
+		t.Error("without a limit it is nearly full")
 	}
 }
 
@@ -1116,7 +1105,6 @@ func TestUnrecordedOfAFreshCall(t *testing.T) {
 	held := ChainFacts{Held: true, Continuity: prompt.Continuity{Relation: reason.Extends}}
 	for name, change := range map[string]func(*Facts){
 		"":          func(*Facts) {},
-		"disabled":  func(f *Facts) { f.Disabled = true },
 		"never":     func(f *Facts) { f.Never = true },
 		"no resume": func(f *Facts) { f.NoResume = true },
 		"a hook":    func(f *Facts) { f.HookSet = true },

@@ -38,7 +38,6 @@ const (
 // A Request is the part of a call that decisions depend on.
 type Request struct {
 	Now      Millis
-	Disabled bool        // configuration switched resuming off
 	Never    bool        // a rule makes each call independent: it belongs to no chain
 	Fresh    reason.Code // why the caller or the rule wants a fresh session, "" if not
 	NoResume bool        // this version, or this binary, is known not to support it
@@ -229,19 +228,15 @@ const (
 type Limits struct {
 	TTL          Millis  // longest time idle
 	MaxAge       Millis  // longest time since the session began
-	ErrorLimit   int     // failed runs that a session might have had; 0 for no limit
 	ContextShare float64 // share of the context window that can be used up
 	MinBase      int     // least bytes of an unnamed job's prompt, to be distinct from others
 	MinEvident   int     // the same if there is evidence that the call continues it
 	Unnamed      Unnamed // the condition for an unnamed call to be resumed
 	ResumeSame   bool    // an identical prompt resumes
 	WholePrompt  bool    // never send a delta
-	// context window assumed if neither the tool reports it nor the model has a known one, in
-	// tokens
-	UnknownWindow int64
-	HoldOut       float64 // share of the chains that are never resumed, for comparison
-	ResumeDearer  bool    // resume even if it costs more
-	Unrelated     bool    // under a name, another template goes on with the session
+	HoldOut      float64 // share of the chains that are never resumed, for comparison
+	ResumeDearer bool    // resume even if it costs more
+	Unrelated    bool    // under a name, another template goes on with the session
 }
 
 // nearlyFull is the part of the usable context where warnings begin.
@@ -253,19 +248,23 @@ func (l Limits) NearlyFull(c rewrite.Context, model string) bool {
 	return l.filled(c, model) >= nearlyFull
 }
 
+// unknownWindow is the context window, in tokens, that is assumed if neither the tool reports one
+// nor the model has a known one.
+const unknownWindow = 200_000
+
 // Window returns the context window of a session with a model, in tokens. assumed reports that the
 // tool did not report it.
-func (l Limits) Window(c rewrite.Context, model string) (tokens int64, assumed bool) {
+func Window(c rewrite.Context, model string) (tokens int64, assumed bool) {
 	if c.Limit != 0 {
 		return c.Limit, false
 	}
-	return cmp.Or(models.Window(model), l.UnknownWindow), true
+	return cmp.Or(models.Window(model), unknownWindow), true
 }
 
 // filled returns the used part of a session's usable context. 1 is the limit, 0 means that there is
 // none.
 func (l Limits) filled(c rewrite.Context, model string) float64 {
-	window, _ := l.Window(c, model)
+	window, _ := Window(c, model)
 	if window <= 0 || l.ContextShare <= 0 {
 		return 0
 	}

@@ -10,6 +10,9 @@ import (
 // while this one was starting.
 const clockSlack Millis = 2000
 
+// errorLimit is the number of failed runs after which a session is not resumed.
+const errorLimit = 3
+
 // resumeBlocker returns the reason that prevents resuming the chain's session, "" for none, and the
 // names of the changes that are the reason.
 func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code, changed []string) {
@@ -47,7 +50,7 @@ func (c *ChainFacts) unfit(f Facts) (why, detail reason.Code) {
 		return reason.Idle, ""
 	case age > f.Limits.MaxAge:
 		return reason.TooOld, ""
-	case f.Limits.ErrorLimit > 0 && c.Errors+f.Lost(c.Session) >= f.Limits.ErrorLimit:
+	case c.Errors+f.Lost(c.Session) >= errorLimit:
 		return reason.ErrorLimit, ""
 	case f.Limits.filled(c.Context(), c.CurrentModel()) > 1:
 		return reason.ContextFull, ""

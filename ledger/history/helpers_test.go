@@ -53,7 +53,7 @@ func play(t *testing.T, l *ledger.Ledger, now decide.Millis, change func(*ledger
 			Role: "coder", Rule: "r"},
 		Home: "/home/.claude", Prompt: prompt.New(fmt.Sprintf(base, now), l.Key()), Scope: "r",
 		Request: decide.Request{Now: now,
-			Limits: decide.Limits{TTL: 24 * hour, MaxAge: 24 * hour, ErrorLimit: 3,
+			Limits: decide.Limits{TTL: 24 * hour, MaxAge: 24 * hour,
 				ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends, Unrelated: true}},
 		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}

@@ -134,7 +134,7 @@ func (r *runner) newCall() *ledger.Call {
 		Home:   "/home/.claude",
 		Prompt: prompt.New(r.prompt(), r.digests),
 		Request: decide.Request{Now: r.now(),
-			Limits: decide.Limits{TTL: 1 << 40, MaxAge: 1 << 40, ErrorLimit: 3, ContextShare: 0.8,
+			Limits: decide.Limits{TTL: 1 << 40, MaxAge: 1 << 40, ContextShare: 0.8,
 				MinBase: 200, Unnamed: decide.UnnamedExtends}},
 		Stored: func(string, string, decide.Stamp) decide.StoredState {
 			return decide.StoredSame

@@ -179,7 +179,7 @@ func NearlyFull(c rewrite.Context, model string, limit float64) string {
 
 // contextWindow returns the window of a session with a model and, if it is assumed, why.
 func contextWindow(c rewrite.Context, model string) (tokens int64, why string) {
-	tokens, assumed := decide.Limits{UnknownWindow: shim.UnknownWindow}.Window(c, model)
+	tokens, assumed := decide.Window(c, model)
 	switch {
 	case !assumed:
 		return tokens, ""
