@@ -437,8 +437,8 @@ func related(c *decide.ChainFacts) bool {
 func (l *Ledger) chains(c *Call, which, where string, args ...any) (
 	found []decide.ChainFacts, n counted, err error,
 ) {
-	var chain storedChain
-	var session storedSession
+	var chain Chain
+	var session Session
 	var holder lease
 	fields := slices.Concat(chains.fields(&chain), sessions.fields(&session), holder.fields())
 	tool, known := rewrite.Lookup(c.Tool)

@@ -3,6 +3,7 @@ package ledger
 import (
 	"database/sql"
 	"reflect"
+	"slices"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -10,8 +11,9 @@ import (
 
 // A Chain is a chain with sessions in the order of their beginning, as a value that any book can
 // keep. The sessions have numbers; 0 is none. The JSON names are the format of stores, and never
-// change.
+// change. The fields without one are the ledger's.
 type Chain struct {
+	ID   int64  `db:"id INTEGER PRIMARY KEY AUTOINCREMENT" json:"-"`
 	Tool string `db:"tool,once" json:"tool"`
 	Cwd  string `db:"cwd,once" json:"cwd"`
 	Home string `db:"home,once" json:"home"`
@@ -30,13 +32,15 @@ type Chain struct {
 	Updated  decide.Millis `db:"updated" json:"updated"`
 	Sessions []Session     `json:"-"`
 
-	last    int64 // the highest number of a session in the book, if there are others
-	crowded bool  // another session is in use
+	read    []Session // the sessions as they were read
+	last    int64     // the highest number of a session in the book, if there are others
+	crowded bool      // another session is in use
 }
 
 // A Session is a session of a Chain.
 type Session struct {
-	ID int64 `db:"id INTEGER PRIMARY KEY AUTOINCREMENT" json:"-"` // the number
+	Chain int64 `db:"chain_id,once INTEGER NOT NULL REFERENCES chains (id) ON DELETE CASCADE" json:"-"`
+	ID    int64 `db:"id INTEGER PRIMARY KEY AUTOINCREMENT" json:"-"` // the number
 	decide.SessionRecord
 	Turns       int    `db:"turns" json:"turns,omitempty"`
 	ToolVersion string `db:"version TEXT" json:"tool_version,omitempty"`
@@ -58,6 +62,13 @@ type Session struct {
 	// a prompt was a conversation
 	Transcript bool           `db:"transcript" json:"transcript,omitempty"`
 	Totals     rewrite.Totals `db:"totals" json:"totals,omitempty"`
+	Tool       string         `db:"tool,once" json:"-"`
+	// the Format of the digests
+	Format int `db:"format,once INTEGER NOT NULL DEFAULT 1" json:"-"`
+	// The kind of the store's register, "" if no store has it.
+	Shared string `db:"shared,once" json:"-"`
+	// The digest of the files, as our last run left them for a store.
+	Bundle string `db:"bundle_digest,once" json:"-"`
 	// A run has it now; FactsOf and Begin read it.
 	InUse bool `json:"-"`
 }
@@ -76,53 +87,32 @@ func (c *Chain) Consistent() bool {
 	return true
 }
 
-// A storedChain is a row of the ledger's chains, with some rows of its sessions.
-type storedChain struct {
-	ID int64 `db:"id INTEGER PRIMARY KEY AUTOINCREMENT"`
-	Chain
-	read []storedSession // the sessions as they were read
-}
-
-// A storedSession is a row of the ledger's sessions.
-type storedSession struct {
-	ChainID int64 `db:"chain_id,once INTEGER NOT NULL REFERENCES chains (id) ON DELETE CASCADE"`
-	Session
-	Tool   string `db:"tool,once"`
-	Format int    `db:"format,once INTEGER NOT NULL DEFAULT 1"` // the Format of the digests
-	// The kind of the store's register, "" if no store has it.
-	Shared string `db:"shared,once"`
-	// The digest of the files, as our last run left them for a store.
-	Bundle string `db:"bundle_digest,once"`
-}
-
 var (
-	chains   = newTable[storedChain]("chains")
-	sessions = newTable[storedSession]("sessions")
+	chains   = newTable[Chain]("chains")
+	sessions = newTable[Session]("sessions")
 )
 
 // loadChain reads the chain that a condition selects, nil for none, with a session and the source
 // of the session.
-func loadChain(tx *sql.Tx, session int64, where string, args ...any) (*storedChain, error) {
+func loadChain(tx *sql.Tx, session int64, where string, args ...any) (*Chain, error) {
 	c, err := chains.get(tx, where, args...)
 	if c == nil {
 		return nil, err
 	}
-	c.read, err = sessions.list(tx, "id IN (?1, (SELECT parent_id FROM sessions WHERE id = ?1)) "+
-		"AND chain_id = ?2 ORDER BY id", session, c.ID)
-	for _, s := range c.read {
-		c.Sessions = append(c.Sessions, s.Session)
-	}
+	c.Sessions, err = sessions.list(tx, "chain_id = ?2 AND id IN (?1, "+
+		"(SELECT parent_id FROM sessions WHERE id = ?1)) ORDER BY id", session, c.ID)
+	c.read = slices.Clone(c.Sessions)
 	return c, err
 }
 
 // readLast reads the highest number of a session: the chain is to have another one.
-func (c *storedChain) readLast(tx *sql.Tx) error {
+func (c *Chain) readLast(tx *sql.Tx) error {
 	return tx.QueryRow("SELECT " + lastID("sessions")).Scan(&c.last)
 }
 
 // save writes the chain, which has a number from then on, and those sessions that have changed.
 // shared is the mark of new ones.
-func (c *storedChain) save(tx *sql.Tx, shared string) (err error) {
+func (c *Chain) save(tx *sql.Tx, shared string) (err error) {
 	if c.ID == 0 {
 		c.ID, err = chains.put(tx, c)
 	} else {
@@ -132,10 +122,10 @@ func (c *storedChain) save(tx *sql.Tx, shared string) (err error) {
 		switch s := &c.Sessions[i]; {
 		case err != nil:
 		case i >= len(c.read):
-			_, err = sessions.put(tx, &storedSession{ChainID: c.ID, Session: *s, Tool: c.Tool,
-				Format: Format, Shared: shared})
-		case !reflect.DeepEqual(*s, c.read[i].Session):
-			_, err = sessions.set(tx, s.ID, &storedSession{Session: *s}, "")
+			s.Chain, s.Tool, s.Format, s.Shared, s.Bundle = c.ID, c.Tool, Format, shared, ""
+			_, err = sessions.put(tx, s)
+		case !reflect.DeepEqual(*s, c.read[i]):
+			_, err = sessions.set(tx, s.ID, s, "")
 		}
 	}
 	return err

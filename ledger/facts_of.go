@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"database/sql"
+	"slices"
 
 	"reprise/ledger/decide"
 	"reprise/ledger/proc"
@@ -55,15 +56,13 @@ func insert(tx *sql.Tx, c Chain, last int64) error {
 		}
 		return last + n
 	}
-	c.Newest, c.Since = number(c.Newest), number(c.Since)
-	stored := storedChain{Chain: c}
-	stored.Sessions = nil
-	for _, s := range c.Sessions {
+	c.Newest, c.Since, c.Sessions = number(c.Newest), number(c.Since), slices.Clone(c.Sessions)
+	for i := range c.Sessions {
+		s := &c.Sessions[i]
 		s.ID, s.Parent = number(s.ID), number(s.Parent)
-		stored.Sessions = append(stored.Sessions, s)
 	}
-	err := stored.save(tx, "")
-	for _, s := range stored.Sessions {
+	err := c.save(tx, "")
+	for _, s := range c.Sessions {
 		if s.InUse && err == nil {
 			err = takeLease(tx, s.ID, proc.This(), s.LastUsed)
 		}

@@ -25,7 +25,7 @@ type FreshCall struct {
 // order of their beginning: at most the latest 20,000.
 func (l *Ledger) FreshCalls(since decide.Millis, tool, cwd string) (calls []*FreshCall, err error) {
 	var c FreshCall
-	var s storedSession
+	var s Session
 	var caller decide.Caller
 	fields := append([]any{&c.ID, &c.Tool, &c.Cwd, jsonColumn{&caller}}, sessions.fields(&s)...)
 	err = Each(l.db, "SELECT i.id, i.tool, i.cwd, i.caller, "+sessions.columns("s")+`

@@ -241,8 +241,9 @@ func TestSessionsAreKeptWhole(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		setFields(reflect.ValueOf(&s.Session).Elem())
-		s.InUse, s.Caller, s.Rounds = false, callerOf(7), decide.Rounds{Count: 1, Given: "g"}
+		setFields(reflect.ValueOf(s).Elem())
+		s.Chain, s.InUse, s.Caller = ticket.Chain, false, callerOf(7)
+		s.Rounds = decide.Rounds{Count: 1, Given: "g"}
 		s.Stamp, s.Shared = "12", "task"
 		if s.ID, err = sessions.put(tx, s); err != nil {
 			return err

@@ -108,21 +108,17 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
 
 // find returns a session of the chain, or of another chain if the call is to be a copy of it. It
 // returns nil if the session is gone.
-func (c *storedChain) find(tx *sql.Tx, session int64) (*Session, error) {
+func (c *Chain) find(tx *sql.Tx, session int64) (*Session, error) {
 	if own := c.at(session); own != nil {
 		return own, nil
 	}
-	stored, err := sessions.get(tx, "id = ?", session)
-	if err != nil || stored == nil {
-		return nil, err
-	}
-	return &stored.Session, nil
+	return sessions.get(tx, "id = ?", session)
 }
 
 // stillHolds reports whether the facts behind a decision are unchanged: the session is as it was
 // and free, also of its caller, and if only a name led to it, no other call has begun under that
 // name.
-func stillHolds(d *decide.Decision, r *Reading, s *Session, c *storedChain, held []lease) bool {
+func stillHolds(d *decide.Decision, r *Reading, s *Session, c *Chain, held []lease) bool {
 	of := r.Session(d.Session)
 	// another call might have gone on with it
 	byItself := of.Continuity.Retains() || d.Reason == reason.StartedFrom
@@ -134,20 +130,20 @@ func stillHolds(d *decide.Decision, r *Reading, s *Session, c *storedChain, held
 
 // chainFor returns the chain of a decision, or else of the call's name, a new one if there is none.
 // Another process can have created a named chain in the meantime.
-func chainFor(tx *sql.Tx, c *Call, d *decide.Decision) (chain *storedChain, err error) {
+func chainFor(tx *sql.Tx, c *Call, d *decide.Decision) (chain *Chain, err error) {
 	if d.Chain != 0 {
 		chain, err = loadChain(tx, d.Session, "id = ?", d.Chain)
 	} else if c.Task != "" {
 		chain, err = loadChain(tx, d.Session, ofName, c.name()...)
 	}
 	if chain == nil && err == nil {
-		chain = &storedChain{Chain: NewChain(c)}
+		chain = new(NewChain(c))
 	}
 	return chain, err
 }
 
 // take saves the chain with the call's session, and takes the lease.
-func (t *Ticket) take(tx *sql.Tx, chain *storedChain) error {
+func (t *Ticket) take(tx *sql.Tx, chain *Chain) error {
 	shared := ""
 	if t.Loan != nil {
 		shared = t.Loan.Kind
