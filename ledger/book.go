@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -98,7 +97,7 @@ func decideOn(b Book, c *Call) (decide.Decision, *Reading, error) {
 	if err != nil {
 		return decide.Decision{}, nil, Wrap("read chains", err)
 	}
-	d := c.Decide(of.Facts)
+	d := decide.Decide(of.Facts)
 	if c.Wait && d.Reason == reason.Leased || c.WaitForRecord && of.Unrecorded() {
 		err = ErrHeld
 	}
@@ -117,7 +116,7 @@ func Preview(b Book, c *Call) (decide.Decision, []decide.ChainFacts, error) {
 	if err != nil {
 		return decide.Decision{}, nil, Wrap("read chains", err)
 	}
-	return c.Decide(of.Facts), append(of.Chains, others...), nil
+	return decide.Decide(of.Facts), append(of.Chains, others...), nil
 }
 
 // shortest is the minimum pause before a retry.
@@ -152,39 +151,4 @@ func (l *Ledger) Take(of *Reading, d decide.Decision, c *Call) (t *Ticket, err e
 		return t.begin(tx, d, of)
 	})
 	return t, err
-}
-
-// Decide decides on a call, and asks for each fact that the decision turns on.
-func (c *Call) Decide(f decide.Facts) decide.Decision {
-	for {
-		d := decide.Decide(f)
-		lack := f.Lacks(d)
-		if lack == "" {
-			return d
-		}
-		c.ask(f.Session(d.Session), lack)
-	}
-}
-
-// givenSize is how many bytes of a digest ChainFacts.Given has.
-const givenSize = 8
-
-// ask adds a fact about a session.
-func (c *Call) ask(s *decide.ChainFacts, lack decide.Lack) {
-	s.Asked = append(s.Asked, lack)
-	switch lack {
-	case decide.LacksHistory:
-		errors.As(c.History(s.Revision.Head), &s.History)
-	case decide.LacksCheckout:
-		s.CheckoutDiffers = c.Checkout != nil && !c.Checkout(s.Tree, s.Directory)
-	case decide.LacksWork:
-		s.WorkGone = c.WorkGone != nil && c.WorkGone(s.LeftFiles, s.Revision.Head)
-	case decide.LacksInput:
-		if c.Tree != nil {
-			given := c.Prompt.Given(s.Continuity)
-			s.Given = hex.EncodeToString(given[:givenSize])
-		}
-	case decide.LacksTree:
-		s.TreeNow = c.Tree()
-	}
 }

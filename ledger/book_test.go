@@ -61,13 +61,13 @@ func TestAncestorIsAskedSeldom(t *testing.T) {
 		f.Revision.Head, f.Chains[0].Revision.Head = now, before
 		tt.change(&f)
 		asked := false
-		c := &Call{History: func(commit string) error {
+		f.History = func(commit string) error {
 			if asked = true; commit != before {
 				t.Errorf("%s: asked for %q", tt.name, commit)
 			}
 			return tt.history
-		}}
-		if d := c.Decide(f); d.Reason != tt.want || asked != tt.asked {
+		}
+		if d := decide.Decide(f); d.Reason != tt.want || asked != tt.asked {
 			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want,
 				tt.asked)
 		}
@@ -80,40 +80,38 @@ func TestWorkIsLookedAtSeldom(t *testing.T) {
 	const left, head = "files", "b"
 	for _, tt := range []struct {
 		name        string
-		change      func(*Call, *decide.Facts)
+		change      func(*decide.Facts)
 		gone, asked bool
 		want        reason.Code
 	}{
-		{"as it was", func(*Call, *decide.Facts) {}, false, true, reason.Extends},
-		{"thrown away", func(*Call, *decide.Facts) {}, true, true, reason.WorkGone},
-		{"of a named job", func(_ *Call, f *decide.Facts) { f.Named = true }, true,
+		{"as it was", func(*decide.Facts) {}, false, true, reason.Extends},
+		{"thrown away", func(*decide.Facts) {}, true, true, reason.WorkGone},
+		{"of a named job", func(f *decide.Facts) { f.Named = true }, true,
 			true, reason.WorkGone},
-		{"no files", func(_ *Call, f *decide.Facts) { f.Chains[0].LeftFiles = "" }, true,
+		{"no files", func(f *decide.Facts) { f.Chains[0].LeftFiles = "" }, true,
 			false, reason.Extends},
-		{"commit gone", func(c *Call, f *decide.Facts) { f.Revision.Head = "n" }, true,
+		{"commit gone", func(f *decide.Facts) { f.Revision.Head = "n" }, true,
 			false, reason.CommitGone},
-		{"of another machine",
-			func(c *Call,
-				f *decide.Facts) {
-				c.Checkout = func(string, string) bool { return false }
-			}, true,
-			false, reason.CheckoutDiffers},
-		{"fresh anyway", func(_ *Call, f *decide.Facts) { f.Fingerprints.Model = "n" }, true,
+		{"of another machine", func(f *decide.Facts) {
+			f.Checkout = func(string, string) bool { return false }
+		}, true, false, reason.CheckoutDiffers},
+		{"fresh anyway", func(f *decide.Facts) { f.Fingerprints.Model = "n" }, true,
 			false, reason.ModelChanged},
-		{"no way to look", func(c *Call, _ *decide.Facts) { c.WorkGone = nil }, true,
+		{"no way to look", func(f *decide.Facts) { f.WorkGone = nil }, true,
 			false, reason.Extends},
 	} {
 		f := goodFacts()
 		f.Revision.Head, f.Chains[0].Revision.Head, f.Chains[0].LeftFiles = head, head, left
 		asked := false
-		c := &Call{WorkGone: func(files, at string) bool {
+		f.WorkGone = func(files, at string) bool {
 			if asked = true; files != left || at != head {
 				t.Errorf("%s: asked for %q at %q", tt.name, files, at)
 			}
 			return tt.gone
-		}, History: func(string) error { return reason.CommitGone }}
-		tt.change(c, &f)
-		if d := c.Decide(f); d.Reason != tt.want || asked != tt.asked {
+		}
+		f.History = func(string) error { return reason.CommitGone }
+		tt.change(&f)
+		if d := decide.Decide(f); d.Reason != tt.want || asked != tt.asked {
 			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want,
 				tt.asked)
 		}

@@ -26,22 +26,11 @@ type Call struct {
 	WaitForRecord bool
 	MayKeepHour   bool   // the provider can be asked to keep the prompt for an hour
 	Project       string // the root of the directory's repository, or the directory
-	// WorkGone reports whether files that a session changed have been thrown away since, given how
-	// the runs left them and the commit that was checked out then. It can be nil.
-	WorkGone func(left, head string) bool
 	// FindWork adds to the files that a session's runs left the files that lie as commands of these
 	// runs left them, given the session's ID. It can be nil.
 	FindWork func(left, id string) string
 	// Stored compares a session with the stamp that our last run left, given the file and its ID.
 	Stored func(path, id string, stamp decide.Stamp) decide.StoredState
-	// History fails with a reason.Code if a commit is not known to be an ancestor of Revision.Head.
-	// It is called only if the call would continue a session that ended on that commit.
-	History func(commit string) error
-	// Checkout reports whether the directory has the content that another book's session has left,
-	// given Tree and Directory of ChainFacts. It can be nil.
-	Checkout func(tree, directory string) bool
-	// Tree returns git's name of the directory's content, "" if it has none. It can be nil.
-	Tree func() string
 	// ForkPoint returns the last message of a session's file when it had that stamp, or why there
 	// is none. It is nil if sessions in use must not be copied.
 	ForkPoint func(path string, stamp decide.Stamp) (message string, why reason.Code)

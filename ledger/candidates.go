@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"database/sql"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -27,9 +28,7 @@ func (l *Ledger) readFacts(c *Call) (f decide.Facts, err error) {
 	const tries = 3
 	for range tries {
 		err = retry(func() (error, bool) {
-			if f, err = l.facts(c); err == nil {
-				err = l.measure(c, &f, func(cf *decide.ChainFacts) int64 { return cf.Chain })
-			}
+			f, err = l.facts(c)
 			return err, IsLocked(err)
 		})
 		moved, settle := false, sync.OnceFunc(func() {
@@ -46,6 +45,7 @@ func (l *Ledger) readFacts(c *Call) (f decide.Facts, err error) {
 			break
 		}
 	}
+	l.addOwn(c, &f, func(cf *decide.ChainFacts) int64 { return cf.Chain })
 	return f, err
 }
 
@@ -61,11 +61,20 @@ func (l *Ledger) outdated(c *decide.ChainFacts, settle func()) bool {
 	return err == nil && changed
 }
 
+// givenSize is how many bytes of a digest Facts.Given returns.
+const givenSize = 8
+
 func (l *Ledger) facts(c *Call) (f decide.Facts, err error) {
 	f = decide.Facts{Request: c.Request, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(),
 		Strong: c.strong(), SameTask: c.Strict && c.Task != "", PromptBytes: len(c.Prompt.Text)}
 	if c.Never {
 		return f, nil
+	}
+	if c.Tree != nil {
+		f.Given = func(to prompt.Continuity) string {
+			digest := c.Prompt.Given(to)
+			return hex.EncodeToString(digest[:givenSize])
+		}
 	}
 	if f.Named {
 		err = l.namedFacts(c, &f)
@@ -83,38 +92,15 @@ func (l *Ledger) facts(c *Call) (f decide.Facts, err error) {
 	return f, nil
 }
 
-// measure adds facts about the costs of runs, also of the latest of each chain that the call might
-// continue, and about the binary. It only matters for a resume. here returns the number that a
-// chain has in this ledger, 0 for none.
-func (l *Ledger) measure(c *Call, f *decide.Facts,
-	here func(*decide.ChainFacts) int64) (err error) {
-	matters := func(cf decide.ChainFacts) bool { return f.Named || cf.Continuity.Retains() }
-	if f.Fresh != "" ||
-		len(f.Start) == 0 && !slices.ContainsFunc(f.Chains, matters) {
-		return nil
-	}
-	if f.Learned, err = l.learned(c); err != nil {
-		return err
-	}
+// addOwn adds the facts that only the ledger of this machine knows: about the costs of runs, and
+// about the binary. here returns the number that a chain has in the ledger, 0 for none.
+func (l *Ledger) addOwn(c *Call, f *decide.Facts, here func(*decide.ChainFacts) int64) {
+	f.Past = func(cf *decide.ChainFacts) []decide.Run { return l.past(here(cf)) }
+	f.Learned = func() []decide.Run { return l.learned(c) }
 	// A binary that was never probed is assumed to resume: the first refusal is caught and
 	// recorded.
 	b, err := l.Binary(c.Tool, c.Fingerprints.Runtime)
 	f.NoResume = f.NoResume || err == nil && (b.NoResume || b.Probe.Known && !b.Probe.Resume)
-	past := map[int64][]decide.Run{}
-	for i := range f.Chains {
-		cf := &f.Chains[i]
-		if !f.Named && !f.Limits.ResumeSame && !f.GoesOn(cf) {
-			continue
-		}
-		chain := here(cf)
-		if _, known := past[chain]; !known {
-			if past[chain], err = l.past(chain); err != nil {
-				return err
-			}
-		}
-		cf.Past = past[chain]
-	}
-	return nil
 }
 
 // unnamedFacts finds the chains that begin like the call's prompt. No other chain can have been

@@ -32,11 +32,8 @@ func (l *Ledger) FactsOf(c *Call, chains []Chain) (f decide.Facts, err error) {
 	if err != nil {
 		return f, err
 	}
-	if f, err = memory.facts(c); err == nil {
-		err = l.measure(c, &f, func(of *decide.ChainFacts) int64 {
-			return l.LentChain(c, of.NativeID)
-		})
-	}
+	f, err = memory.facts(c)
+	l.addOwn(c, &f, func(of *decide.ChainFacts) int64 { return l.LentChain(c, of.NativeID) })
 	for i := range f.Chains {
 		one := &f.Chains[i]
 		if err == nil && !one.CallersOwn {

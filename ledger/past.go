@@ -8,10 +8,11 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// past reads which of the latest runs of a chain ended well, the latest first.
-func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
-	err = Each(l, `SELECT mode, reason, coalesce(fell_back, ''), coalesce(model, ''), started, coalesce(idle, 0),
-		coalesce(held_tokens, 0),
+// past returns the latest runs of a chain that ended well, the latest first. If they cannot be
+// read, there are none to compare.
+func (l *Ledger) past(chain int64) (runs []decide.Run) {
+	_ = Each(l, `SELECT mode, reason, coalesce(fell_back, ''), coalesce(model, ''), started,
+		coalesce(idle, 0), coalesce(held_tokens, 0),
 		coalesce(`+MissedCache+`, 0), cache_hour, coalesce(first_read, -1), input, cache_read, cache_write, output,
 		coalesce(cost, 0), cost IS NOT NULL
 		FROM calls WHERE id IN (SELECT id FROM calls WHERE chain_id = ? ORDER BY id DESC LIMIT ?)
@@ -27,25 +28,25 @@ func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 		runs = append(runs, r)
 		return err
 	}, chain, decide.PastRuns)
-	return runs, Wrap("read runs of chain", err)
+	return runs
 }
 
 // latestChains are as many as learned looks at.
 const latestChains = 20
 
-// learned reads the runs of the latest chain that the call's rule, tool, version, model and
+// learned returns the runs of the latest chain that the call's rule, tool, version, model and
 // settings have resumed, among the latest chains.
-func (l *Ledger) learned(c *Call) ([]decide.Run, error) {
-	chains, err := Column[int64](l.db, `SELECT id FROM (SELECT * FROM chains ORDER BY updated DESC LIMIT ?) c
-		WHERE tool = ? AND rule = ?
+func (l *Ledger) learned(c *Call) []decide.Run {
+	chains, _ := Column[int64](l.db, `SELECT id
+		FROM (SELECT * FROM chains ORDER BY updated DESC LIMIT ?) c WHERE tool = ? AND rule = ?
 		AND EXISTS (SELECT 1 FROM sessions WHERE chain_id = c.id AND model = ? AND runtime = ? AND settings = ?)
 		AND (SELECT count(*) FROM calls WHERE chain_id = c.id AND mode IN (?, ?) AND outcome = 'ok') >= ?
 		ORDER BY updated DESC LIMIT 1`,
 		latestChains, c.Tool, c.Rule, c.Fingerprints.Model, c.Fingerprints.Runtime,
 		c.Fingerprints.Settings,
 		rewrite.Resume, rewrite.Fork, decide.MinResumes)
-	if err != nil || len(chains) == 0 {
-		return nil, err
+	if len(chains) == 0 {
+		return nil
 	}
 	return l.past(chains[0])
 }

@@ -139,10 +139,10 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config,
 	}
 	r := &ledger.Call{
 		Record: ledger.Record{Tool: orElse(call.Tool, "claude"), Cwd: cwd, Caller: call.caller(t)},
-		Home:   "/home", Request: decide.Request{Now: now},
-		Prompt: prompt.New(call.Prompt, l.Key()), Project: project,
+		Home:   "/home",
 		// no run changes a file, yet none counts as no progress
-		Tree:   func() string { return "tree" },
+		Request: decide.Request{Now: now, Tree: func() string { return "tree" }},
+		Prompt:  prompt.New(call.Prompt, l.Key()), Project: project,
 		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }

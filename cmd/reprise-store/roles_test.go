@@ -70,10 +70,11 @@ func TestRolesAtOnce(t *testing.T) {
 					Home:   home,
 					Prompt: prompt.New(text, digests),
 					Request: decide.Request{Now: now, Limits: decide.Limits{TTL: 3_600_000,
-						MaxAge: 3_600_000, ContextShare: 0.8, MinBase: 200}},
+						MaxAge: 3_600_000, ContextShare: 0.8, MinBase: 200},
+						Checkout: func(string, string) bool { return true }},
 					Stored: func(string, string, decide.Stamp) decide.StoredState {
 						return decide.StoredSame
-					}, Checkout: func(string, string) bool { return true },
+					},
 				})
 				if err != nil {
 					return d, err

@@ -240,11 +240,11 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 		Request: decide.Request{Now: now, Limits: decide.Limits{
 			TTL:          decide.Millis(time.Hour.Milliseconds()),
 			MaxAge:       decide.Millis((24 * time.Hour).Milliseconds()),
-			ContextShare: 0.8, MinBase: 100, Unnamed: decide.UnnamedExtends}},
+			ContextShare: 0.8, MinBase: 100, Unnamed: decide.UnnamedExtends},
+			Checkout: func(string, string) bool { return !differs }},
 		Stored: func(string, string, decide.Stamp) decide.StoredState {
 			return decide.StoredSame
 		},
-		Checkout: func(string, string) bool { return !differs },
 	})
 	if err != nil || runs {
 		return err

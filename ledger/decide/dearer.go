@@ -154,11 +154,16 @@ func dearer(f Facts, c *ChainFacts) (Prices, reason.Code) {
 	if f.Limits.ResumeDearer {
 		return Prices{}, ""
 	}
+	var past []Run
+	if f.Past != nil {
+		past = f.Past(c)
+	}
 	idle, held := f.Now-c.LastUsed, c.ContextUsed
-	p, ok := pastPrices(c.Past, idle, held)
-	if _, own := latest(c.Past); len(own) < MinResumes {
-		if _, others := latest(f.Learned); len(others) == MinResumes {
-			p, ok = pastPrices(f.Learned, idle, others[0].HeldTokens)
+	p, ok := pastPrices(past, idle, held)
+	if _, own := latest(past); len(own) < MinResumes && f.Learned != nil {
+		learned := f.Learned()
+		if _, others := latest(learned); len(others) == MinResumes {
+			p, ok = pastPrices(learned, idle, others[0].HeldTokens)
 			p.Start, ok = true, ok && p.Missed // else the cause lies in the other job
 		}
 	}

@@ -63,11 +63,6 @@ func Decide(f Facts) Decision {
 	if d.Reason, d.Detail, d.Changed = resumeBlocker(f, chain); d.Reason != "" {
 		return d
 	}
-	if chain.Changes() && chain.StateWhy != reason.TurnLimit &&
-		chain.Rounds.stuck(chain.Given, chain.TreeNow) {
-		d.Reason = reason.NoProgress
-		return d
-	}
 	if d.Prices, d.Reason = dearer(f, chain); d.Reason != "" {
 		return d
 	}
@@ -82,7 +77,16 @@ func Decide(f Facts) Decision {
 		}
 		return d
 	}
+	if d.Reason = f.unproven(chain); d.Reason != "" {
+		return d
+	}
+	rounds, stuck := f.rounds(chain)
+	if stuck && chain.StateWhy != reason.TurnLimit {
+		d.Reason = reason.NoProgress
+		return d
+	}
 	d.goOn(f, chain)
+	d.Rounds = rounds
 	return d
 }
 
@@ -93,9 +97,6 @@ func (d *Decision) goOn(f Facts, chain *ChainFacts) {
 		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
 	}
 	d.Reason, d.Continuity, d.Evidence = chain.Continuity.Relation, chain.Continuity, chain.Shown()
-	if chain.Given != "" {
-		d.Rounds = chain.Rounds.And(chain.Given, chain.TreeNow)
-	}
 	switch {
 	case f.Limits.WholePrompt:
 		d.Whole = reason.DeltaOff
@@ -109,6 +110,7 @@ func (d *Decision) goOn(f Facts, chain *ChainFacts) {
 // next call fresh keeps this one fresh too.
 func start(f Facts) Decision {
 	source := &f.Start[0]
+	f.Past = nil // those are of the other role
 	why, detail, _ := resumeBlocker(f, source)
 	switch {
 	case len(f.Start) > 1 || source.Concurrent:
@@ -121,7 +123,9 @@ func start(f Facts) Decision {
 	case f.Limits.HoldOut > 0: // the chain's side of the comparison is not known yet
 		why = reason.HeldOut
 	default:
-		_, why = dearer(f, source)
+		if _, why = dearer(f, source); why == "" {
+			why = f.unproven(source)
+		}
 	}
 	if why != "" {
 		return Decision{Mode: rewrite.Fresh, Reason: reason.FirstCall, Detail: cmp.Or(detail, why)}

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"slices"
 	"testing"
 
 	"reprise/rewrite"
@@ -19,7 +20,8 @@ func goodFacts() Facts {
 	return Facts{
 		Request: Request{Now: 100 * hour, Fingerprints: p,
 			Limits: Limits{TTL: 30 * minute, MaxAge: 24 * hour,
-				ContextShare: 0.8, MinBase: 200, MinEvident: 24}},
+				ContextShare: 0.8, MinBase: 200, MinEvident: 24},
+			History: func(string) error { return nil }},
 		Chains: []ChainFacts{{
 			Chain: 7, Session: 8,
 			SessionRecord: SessionRecord{NativeID: "id", State: Live, Fingerprints: p,
@@ -101,12 +103,27 @@ func decisions() []decision {
 			f.Chains[0].Fingerprints.Settings = ""
 		}
 	}
-	stuck := func(change func(*ChainFacts)) func(*Facts) {
-		return first(func(c *ChainFacts) {
-			c.Rounds, c.Given, c.TreeNow, c.LeftFiles = Rounds{2, "given", "tree"}, "given", "tree",
-				`[{"path":"a file"}]`
+	stuckOn := func(given, tree string, change func(*ChainFacts)) func(*Facts) {
+		return func(f *Facts) {
+			f.Given = func(prompt.Continuity) string { return given }
+			f.Tree = func() string { return tree }
+			c := &f.Chains[0]
+			c.Rounds, c.LeftFiles = Rounds{2, "given", "tree"}, `[{"path":"a file"}]`
 			change(c)
-		})
+		}
+	}
+	stuck := func(change func(*ChainFacts)) func(*Facts) {
+		return stuckOn("given", "tree", change)
+	}
+	since := func(history error) func(*Facts) {
+		return func(f *Facts) {
+			f.Chains[0].Revision.Head = "before"
+			f.History = func(string) error { return history }
+		}
+	}
+	gone := func(f *Facts) {
+		f.WorkGone = func(string, string) bool { return true }
+		f.Chains[0].LeftFiles = `[{"path":"a file"}]`
 	}
 	past := func(change func(runs []Run)) func(*Facts) {
 		return func(f *Facts) {
@@ -114,14 +131,17 @@ func decisions() []decision {
 			c.LastUsed, c.ContextUsed = f.Now-BriefIdle, 50
 			resume := Run{Side: Resumed, Began: f.Now - BriefIdle, Idle: BriefIdle, HeldTokens: 50,
 				Missed: true, Usage: rewrite.Usage{Input: 101}}
-			c.Past = []Run{resume, resume, {Side: FirstRun, Usage: rewrite.Usage{Input: 100}}}
-			change(c.Past)
+			runs := []Run{resume, resume, {Side: FirstRun, Usage: rewrite.Usage{Input: 100}}}
+			change(runs)
+			f.Past = func(*ChainFacts) []Run { return runs }
 		}
 	}
 	learned := func(change func(runs []Run)) func(*Facts) {
 		return func(f *Facts) {
 			past(change)(f)
-			f.Learned, f.Chains[0].Past = f.Chains[0].Past, f.Chains[0].Past[2:]
+			runs := f.Past(nil)
+			f.Learned = func() []Run { return runs }
+			f.Past = func(*ChainFacts) []Run { return runs[2:] }
 		}
 	}
 	return []decision{
@@ -223,8 +243,9 @@ func decisions() []decision {
 			rewrite.Resume, reason.Extends, 7},
 		{"another chain's resumes cost more, its own do not", func(f *Facts) {
 			past(func([]Run) {})(f)
-			f.Learned = append([]Run{}, f.Chains[0].Past...)
-			f.Chains[0].Past[0].Usage.Input = 1
+			runs := slices.Clone(f.Past(nil))
+			f.Learned = func() []Run { return runs }
+			f.Past(nil)[0].Usage.Input = 1
 		}, rewrite.Resume, reason.Extends, 7},
 		{"its own resumes cost more, and are wanted", func(f *Facts) {
 			past(func([]Run) {})(f)
@@ -250,34 +271,32 @@ func decisions() []decision {
 			reason.DirectoryReplaced, 7},
 		{"other branch", func(f *Facts) { f.Revision.Branch = "x" }, rewrite.Fresh,
 			reason.BranchChanged, 7},
-		{"more commits", func(f *Facts) { f.Revision.Head = "x" }, rewrite.Resume,
+		{"more commits", since(nil), rewrite.Resume, reason.Extends, 7},
+		{"the first commit", func(f *Facts) { f.Revision.Head = "x" }, rewrite.Resume,
 			reason.Extends, 7},
-		{"commits taken back", first(func(c *ChainFacts) { c.History = reason.CommitGone }),
-			rewrite.Fresh, reason.CommitGone, 7},
-		{"git is silent", first(func(c *ChainFacts) { c.History = reason.CommitUnknown }),
-			rewrite.Fresh, reason.CommitUnknown, 7},
+		{"commits taken back", since(reason.CommitGone), rewrite.Fresh, reason.CommitGone, 7},
+		{"git is silent", since(reason.CommitUnknown), rewrite.Fresh, reason.CommitUnknown, 7},
 		{"a checkout without the work of another machine",
-			first(func(c *ChainFacts) { c.CheckoutDiffers = true }), rewrite.Fresh,
-			reason.CheckoutDiffers, 7},
+			func(f *Facts) { f.Checkout = func(string, string) bool { return false } },
+			rewrite.Fresh, reason.CheckoutDiffers, 7},
 		{"a session that only the store has", first(func(c *ChainFacts) { c.Shared = true }),
 			rewrite.Fresh, reason.StoreUnavailable, 7},
-		{"work thrown away", first(func(c *ChainFacts) { c.WorkGone = true }), rewrite.Fresh,
-			reason.WorkGone, 7},
+		{"work thrown away", gone, rewrite.Fresh, reason.WorkGone, 7},
 		{"no progress", stuck(func(*ChainFacts) {}), rewrite.Fresh, reason.NoProgress, 7},
 		{"no progress, of a named job", named(stuck(func(*ChainFacts) {})), rewrite.Fresh,
 			reason.NoProgress, 7},
 		{"no progress, in one round", stuck(func(c *ChainFacts) { c.Rounds.Count = 1 }),
 			rewrite.Resume, reason.Extends, 7},
 		{"no progress, but something else is added",
-			stuck(func(c *ChainFacts) { c.Given = "more" }), rewrite.Resume, reason.Extends, 7},
+			stuckOn("more", "tree", func(*ChainFacts) {}), rewrite.Resume, reason.Extends, 7},
 		{"no progress, but no run changes files",
 			stuck(func(c *ChainFacts) { c.LeftFiles = `[{"run":{}}]` }), rewrite.Resume,
 			reason.Extends, 7},
-		{"files have changed", stuck(func(c *ChainFacts) { c.TreeNow = "other" }), rewrite.Resume,
+		{"files have changed", stuckOn("given", "other", func(*ChainFacts) {}), rewrite.Resume,
 			reason.Extends, 7},
-		{"whether files have changed is not known", stuck(func(c *ChainFacts) { c.TreeNow = "" }),
+		{"whether files have changed is not known", stuckOn("given", "", func(*ChainFacts) {}),
 			rewrite.Resume, reason.Extends, 7},
-		{"nor was it before", stuck(func(c *ChainFacts) { c.Rounds.Tree, c.TreeNow = "", "" }),
+		{"nor was it before", stuckOn("given", "", func(c *ChainFacts) { c.Rounds.Tree = "" }),
 			rewrite.Resume, reason.Extends, 7},
 		{"no progress, up to the limit of turns",
 			named(stuck(func(c *ChainFacts) { c.StateWhy = reason.TurnLimit })), rewrite.Resume,
@@ -287,10 +306,8 @@ func decisions() []decision {
 		{"no progress, and held out", func(f *Facts) {
 			stuck(func(*ChainFacts) {})(f)
 			f.Limits.HoldOut = 1
-		}, rewrite.Fresh, reason.NoProgress, 7},
-		{"work thrown away, of a named job",
-			func(f *Facts) { f.Named, f.Chains[0].WorkGone = true, true }, rewrite.Fresh,
-			reason.WorkGone, 7},
+		}, rewrite.Fresh, reason.HeldOut, 7},
+		{"work thrown away, of a named job", named(gone), rewrite.Fresh, reason.WorkGone, 7},
 		{"copied, and another branch", copies(func(*ChainFacts) {}), rewrite.Resume,
 			reason.Extends, 7},
 		{"to be copied, but another branch",

@@ -48,6 +48,20 @@ type Request struct {
 	Fingerprints Fingerprints
 	Revision     Revision // of the call's directory
 	Limits       Limits
+
+	// These find facts that take long to find out. They are called only for a session that the call
+	// would otherwise continue. All but History can be nil.
+
+	// History fails with a reason.Code if a commit is not known to be an ancestor of Revision.Head.
+	History func(commit string) error
+	// Checkout reports whether the directory has the content that another book's session has left,
+	// given Tree and Directory of ChainFacts.
+	Checkout func(tree, directory string) bool
+	// WorkGone reports whether files that a session changed have been thrown away since, given how
+	// the runs left them and the commit that was checked out then.
+	WorkGone func(left, head string) bool
+	// Tree returns git's name of the directory's content, "" if it has none.
+	Tree func() string
 }
 
 // Facts are everything that a decision depends on.
@@ -58,9 +72,13 @@ type Facts struct {
 	Strong      bool // no other job has the task, and the role is known
 	SameTask    bool // the task is known, but not that the calls belong together
 	PromptBytes int
-	// the latest runs of another chain of the same rule, tool, version, model and settings, the
-	// latest first
-	Learned []Run
+	// Given returns a digest of the text that the call gives a session. It is nil if Tree is.
+	Given func(prompt.Continuity) string
+	// Past returns the latest runs of a session's chain that ended well, the latest first. Learned
+	// returns the runs of another chain of the same rule, tool, version, model and settings. Both
+	// can be nil.
+	Past    func(*ChainFacts) []Run
+	Learned func() []Run
 	// Chains are the sessions that the call can continue: the most recently used chain first, and
 	// within a chain the newest session first. With Named they are one chain's, otherwise the
 	// sessions that begin like the call's prompt.
@@ -158,14 +176,9 @@ type ChainFacts struct {
 	Concurrent bool  // two calls of the chain have run at once
 	Session    int64
 	SessionRecord
-	Held bool // a live process holds the lease
-	// why Revision.Head is not known to be an ancestor of the call's, "" if it is
-	History reason.Code
-	// CheckoutDiffers reports that the directory lacks the session's work on another machine.
-	CheckoutDiffers bool
-	WorkGone        bool // files that the runs changed have been thrown away since
-	Shared          bool // a store decides on it, not this ledger
-	Stored          StoredState
+	Held   bool // a live process holds the lease
+	Shared bool // a store decides on it, not this ledger
+	Stored StoredState
 	// the message where our last run left it, although another process has written to it
 	ForkAt       string
 	NoForkAt     reason.Code // why there is none
@@ -182,11 +195,6 @@ type ChainFacts struct {
 	// rejection. It takes long; nil leaves both to Evidence.
 	Said func() (failure, rejected bool)
 	Base []prompt.Digest // of the blocks of the newest prompt
-
-	Asked   []Lack // the facts that were asked for
-	Past    []Run  // the chain's latest runs that ended well, the latest first
-	Given   string // a digest of the call's input
-	TreeNow string // git's name of the directory's content, "" if not known
 
 	// git's name of the directory's content after the latest run of another book's session, and a
 	// digest of that directory on that machine.

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"errors"
 	"slices"
 
 	"reprise/rewrite/reason"
@@ -103,12 +104,22 @@ func difference(f Facts, c *ChainFacts) (reason.Code, []string) {
 		return reason.DirectoryReplaced, []string{"git repository"}
 	case c.Revision.Branch != f.Revision.Branch:
 		return reason.BranchChanged, nil
-	case c.History != "":
-		return c.History, nil
-	case c.CheckoutDiffers:
-		return reason.CheckoutDiffers, nil
-	case c.WorkGone:
-		return reason.WorkGone, nil
 	}
 	return "", nil
+}
+
+// unproven returns why the call does not continue a session that nothing else speaks against, "" if
+// it does. The work comes after the checkout: on another machine it is not thrown away but was
+// never there.
+func (f *Facts) unproven(c *ChainFacts) (why reason.Code) {
+	head := c.Revision.Head
+	switch {
+	case head != "" && head != f.Revision.Head && errors.As(f.History(head), &why):
+		return why
+	case f.Checkout != nil && !f.Checkout(c.Tree, c.Directory):
+		return reason.CheckoutDiffers
+	case c.LeftFiles != "" && f.WorkGone != nil && f.WorkGone(c.LeftFiles, head):
+		return reason.WorkGone
+	}
+	return ""
 }

@@ -19,6 +19,19 @@ func (r Rounds) And(given, tree string) Rounds {
 	return Rounds{Count: r.Count + 1, Given: given, Tree: tree}
 }
 
+// rounds returns the session's rounds up to and including the call, and whether they are stuck. The
+// directory is looked at only if the session changes files and is given the same again.
+func (f *Facts) rounds(c *ChainFacts) (rounds Rounds, stuck bool) {
+	if f.Given == nil {
+		return Rounds{}, false
+	}
+	given, tree := f.Given(c.Continuity), ""
+	if c.Changes() && c.Rounds.Repeated(given) {
+		tree = f.Tree()
+	}
+	return c.Rounds.And(given, tree), c.Rounds.stuck(given, tree)
+}
+
 // enoughRounds is how many rounds without progress a session might have.
 const enoughRounds = 2
 
