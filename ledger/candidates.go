@@ -76,12 +76,7 @@ func (l *Ledger) facts(c *Call) (f decide.Facts, err error) {
 			return hex.EncodeToString(digest[:givenSize])
 		}
 	}
-	if f.Named {
-		err = l.namedFacts(c, &f)
-	} else {
-		err = l.unnamedFacts(c, &f)
-	}
-	if err != nil {
+	if err := l.addChains(c, &f); err != nil {
 		return f, err
 	}
 	for i := range f.Chains {
@@ -103,56 +98,120 @@ func (l *Ledger) addOwn(c *Call, f *decide.Facts, here func(*decide.ChainFacts) 
 	f.NoResume = f.NoResume || err == nil && (b.NoResume || b.Probe.Known && !b.Probe.Resume)
 }
 
-// unnamedFacts finds the chains that begin like the call's prompt. No other chain can have been
-// sent the same prompt, or a prompt that this one extends.
-func (l *Ledger) unnamedFacts(c *Call, f *decide.Facts) (err error) {
-	args := append(c.job(), c.FirstLine())
-	var n counted
+// addChains adds the sessions that the call can continue: the ends of the branches and, if these do
+// not show the session, the sessions that led to them and others that the prompt shows. A long job
+// might have many sessions. Without a name the chains begin like the prompt: no other chain can have
+// been sent the same prompt, or a prompt that this one extends.
+func (l *Ledger) addChains(c *Call, f *decide.Facts) error {
 	alike, later, err := l.beginnings(c)
-	if err == nil && alike {
-		f.Chains, n, err = l.chains(c, ends, beginningAlike+newest, args...)
-	}
 	if err != nil {
 		return err
 	}
-	f.More = n.sessions > MaxCandidates
+	if f.Named && c.Role != "" && !c.DerivedRole() {
+		if c.otherRoles, err = Column[string](l, "SELECT c.role FROM chains c "+ofTask+
+			"AND c.role NOT IN ('', ?) LIMIT 16", c.name()...); err != nil {
+			return err
+		}
+	}
+	read := func(which string) (chains []decide.ChainFacts, more bool, err error) {
+		switch {
+		case f.Named:
+			return l.chains(c, which, ofJob+newest, c.job()...)
+		case alike:
+			return l.chains(c, which, beginningAlike+newest, append(c.job(), c.FirstLine())...)
+		}
+		return nil, false, nil
+	}
+	if f.Chains, f.More, err = read(ends); err != nil {
+		return err
+	}
+	if f.Named && len(f.Chains) == 0 {
+		if f.Unseen, err = l.unseen(c, false); err == nil && f.Unseen == "" {
+			err = l.addStart(c, f)
+		}
+		if err != nil || len(f.Start) > 0 {
+			return err
+		}
+	}
 	answers, err := l.answers(c)
 	if err != nil {
 		return err
 	}
 	addEvidence(c, f.Chains, answers)
-	if slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool {
-		return usable(cf) && (cf.Continuity.Relation == reason.Identical || f.GoesOn(&cf))
-	}) {
-		return nil // it continues an end, or repeats one
+	if isClear(f) {
+		return nil
 	}
-	found := len(f.Chains)
-	if n.copies > 0 || f.More {
-		if err = l.addCopied(c, f, args); err != nil {
+	found, shown := len(f.Chains), shownSessions(answers)
+	defer func() { addEvidence(c, f.Chains[found:], answers) }()
+	if found > 0 {
+		more, _, err := read(inner)
+		if err != nil {
+			return err
+		}
+		if !f.Named {
+			more = stillOpen(f, more)
+		}
+		add(f, more)
+	}
+	if found > 0 && f.Named && shown != "" {
+		more, _, err := read(ofFormat + " AND s.chain_id = c.id AND s.id IN (" + shown + ")")
+		if err != nil {
+			return err
+		}
+		add(f, more)
+	}
+	if f.Named && (!c.DerivedRole() || slices.ContainsFunc(f.Chains, hasFirstPrompt)) {
+		return nil
+	}
+	if shown != "" || later {
+		if err := l.addOthers(c, f, shown); err != nil {
 			return err
 		}
 	}
-	if err = l.addOthers(c, f, answers, later); err == nil {
-		f.Unseen, err = l.unseen(c, alike && len(f.Chains) == 0)
+	of := ofRoles
+	if !f.Named {
+		of = ofJob
+		if f.Unseen, err = l.unseen(c, alike && len(f.Chains) == 0); err != nil {
+			return err
+		}
 	}
-	addEvidence(c, f.Chains[found:], answers)
-	if err == nil && len(f.Chains) == 0 {
-		f.Others, err = l.exists("FROM chains c "+ofJob, c.job()...)
+	if len(f.Chains) == 0 {
+		f.Others, err = l.exists("FROM chains c "+of, c.job()...)
 	}
 	return err
 }
 
-// addCopied adds the sessions that were gone on from in a copy, if the call can still go on from
-// them: an end is busy or lost, or the limits allow it to go back.
-func (l *Ledger) addCopied(c *Call, f *decide.Facts, args []any) error {
-	more, _, err := l.chains(c, inner, beginningAlike+newest, args...)
+// isClear reports whether the ends show which session the call continues or repeats.
+func isClear(f *decide.Facts) bool {
+	return slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool {
+		relation := cf.Continuity.Relation
+		switch {
+		case !usable(cf):
+			return false
+		case f.Named:
+			return len(f.Chains) == 1 && !cf.Concurrent && relation == reason.Extends
+		}
+		return relation == reason.Identical || f.GoesOn(&cf)
+	})
+}
+
+func hasFirstPrompt(cf decide.ChainFacts) bool { return cf.HasFirstPrompt() }
+
+// stillOpen returns the sessions that the call can still continue although copies have: an end is
+// busy or lost, or the limits allow the call to go back.
+func stillOpen(f *decide.Facts, inner []decide.ChainFacts) []decide.ChainFacts {
 	busy := slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool {
 		return cf.Held && related(&cf)
 	})
-	addInner(f, slices.DeleteFunc(more, func(cf decide.ChainFacts) bool {
-		return !busy && !f.Limits.GoesBack(&cf) && !l.onlyLost(f, cf.Session)
-	}))
-	return err
+	copies := map[int64]int{}
+	for _, cf := range slices.Concat(f.Chains, inner) {
+		copies[cf.Parent]++
+	}
+	return slices.DeleteFunc(inner, func(cf decide.ChainFacts) bool {
+		lost := f.Lost(cf.Session)
+		onlyLost := lost > 0 && lost == copies[cf.Session] // then it is still an end
+		return !busy && !f.Limits.GoesBack(&cf) && !onlyLost
+	})
 }
 
 // beginnings reports whether chains of the call's directory begin like the prompt, and like a later
@@ -167,13 +226,9 @@ func (l *Ledger) beginnings(c *Call) (alike, later bool, err error) {
 	return alike, later, err
 }
 
-// addOthers adds the chains that begin like a later line of the prompt, if there are any, and those
-// with a newest answer that the prompt shows.
-func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, later bool) error {
-	shown := shownSessions(answers)
-	if shown == "" && !later {
-		return nil
-	}
+// addOthers adds the chains that begin like a later line of the prompt, and those with a newest
+// answer that the prompt shows.
+func (l *Ledger) addOthers(c *Call, f *decide.Facts, shown string) error {
 	lines := c.firstLines()
 	where := ofRoles + " AND c.first_line <> ?8 AND (c.first_line IN (?8" +
 		strings.Repeat(", ?", len(lines)) + ")"
@@ -188,80 +243,8 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 	others = slices.DeleteFunc(others, func(cf decide.ChainFacts) bool {
 		return !cf.HasFirstPrompt() && !cf.QuotesLong() && !(f.Named && cf.Continuity.Evidence.Own)
 	})
-	addInner(f, others)
+	add(f, others)
 	return nil
-}
-
-// namedFacts reads the chain of a name: the ends and, if these do not show the session to continue,
-// the sessions that led to them. A long job might have many such sessions. It adds the sessions
-// with a newest answer that the prompt shows.
-func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
-	var n counted
-	if f.Chains, n, err = l.named(c, ends); err != nil {
-		return err
-	}
-	if err = l.addStart(c, f); err != nil || len(f.Start) > 0 {
-		return err
-	}
-	answers, err := l.answers(c)
-	if err != nil {
-		return err
-	}
-	defer func() { addEvidence(c, f.Chains, answers) }()
-	if len(f.Chains) == 0 {
-		if f.Unseen, err = l.unseen(c, false); err != nil {
-			return err
-		}
-	}
-	if len(f.Chains) == 1 && usable(f.Chains[0]) && !f.Chains[0].Concurrent &&
-		f.Chains[0].Continuity.Relation == reason.Extends {
-		return nil
-	}
-	if n.copies > 0 || n.sessions > MaxCandidates {
-		more, _, err := l.named(c, inner)
-		if err != nil {
-			return err
-		}
-		addInner(f, more)
-	}
-	if shown := shownSessions(answers); shown != "" && len(f.Chains) > 0 {
-		more, _, err := l.named(c, ofFormat+" AND s.chain_id = c.id AND s.id IN ("+shown+")")
-		if err != nil {
-			return err
-		}
-		addInner(f, more)
-	}
-	if !c.DerivedRole() || slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool {
-		return cf.HasFirstPrompt()
-	}) {
-		return nil
-	}
-	_, later, err := l.beginnings(c)
-	if err != nil {
-		return err
-	}
-	if err := l.addOthers(c, f, answers, later); err != nil || len(f.Chains) > 0 {
-		return err
-	}
-	f.Others, err = l.exists("FROM chains c "+ofRoles, c.job()...)
-	return err
-}
-
-// named reads sessions of the call's name. Where the prompt shows an answer to one of them, it is
-// compared again with the names of the task's other roles, which could have given the answer,
-// unless nothing names the call's own.
-func (l *Ledger) named(c *Call, which string) ([]decide.ChainFacts, counted, error) {
-	chains, n, err := l.chains(c, which, ofJob+newest, c.job()...)
-	shows := func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }
-	if err != nil || c.Role == "" || c.DerivedRole() || !slices.ContainsFunc(chains, shows) {
-		return chains, n, err
-	}
-	c.otherRoles, err = Column[string](l, "SELECT c.role FROM chains c "+ofTask+
-		"AND c.role NOT IN ('', ?) LIMIT 16", c.name()...)
-	if err != nil || len(c.otherRoles) == 0 {
-		return chains, n, err
-	}
-	return l.chains(c, which, ofJob+newest, c.job()...)
 }
 
 // addStart reads the ends of the role that the call's role begins from, if that has had no call
@@ -312,15 +295,12 @@ func (l *Ledger) unseen(c *Call, aged bool) (why reason.Code, err error) {
 	return why, err
 }
 
-// counted are numbers of sessions that a query has found: of all, and of copies. A session that was
-// continued in a copy leads to such an end.
-type counted struct{ sessions, copies int }
-
 // usable reports whether a session has ended well and no process uses it.
 func usable(c decide.ChainFacts) bool { return c.State == decide.Live && !c.Held }
 
-// addInner adds sessions that others were copied from, unless they were ends when read earlier.
-func addInner(f *decide.Facts, sessions []decide.ChainFacts) {
+// add adds sessions, unless they are there already: the source of a copy might have been an end when
+// the ends were read.
+func add(f *decide.Facts, sessions []decide.ChainFacts) {
 	for _, one := range sessions {
 		if !slices.ContainsFunc(f.Chains, func(c decide.ChainFacts) bool {
 			return c.Session == one.Session
@@ -328,19 +308,6 @@ func addInner(f *decide.Facts, sessions []decide.ChainFacts) {
 			f.Chains = append(f.Chains, one)
 		}
 	}
-}
-
-// onlyLost reports whether a session was continued only in copies that are lost, so that it is
-// still an end.
-func (l *Ledger) onlyLost(f *decide.Facts, session int64) bool {
-	lost, copies := f.Lost(session), 0
-	if lost == 0 {
-		return false
-	}
-	err := l.db.QueryRow("SELECT count(*) FROM sessions k JOIN sessions s ON s.id = k.parent_id "+
-		"AND s.chain_id = k.chain_id WHERE s.id = ? AND k.state IN ('live', 'running')",
-		session).Scan(&copies)
-	return err == nil && copies == lost
 }
 
 // maxBlob bounds the length of a column of digests that is read. No call makes one as long: a
@@ -419,9 +386,9 @@ func related(c *decide.ChainFacts) bool {
 		c.Continuity.Evidence.Answer > 0
 }
 
-// chains reads the facts about some sessions, and counts them.
+// chains reads the facts about some sessions. more reports that there are others.
 func (l *Ledger) chains(c *Call, which, where string, args ...any) (
-	found []decide.ChainFacts, n counted, err error,
+	found []decide.ChainFacts, more bool, err error,
 ) {
 	var chain Chain
 	var session Session
@@ -433,14 +400,11 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (
 		coalesce(l.child, 0), coalesce(l.child_start, 0), coalesce(l.taken, 0)
 		FROM chains c JOIN sessions s ON `+which+`
 		LEFT JOIN leases l ON l.session_id = s.id `+where, func(rows *sql.Rows) error {
-		if n.sessions++; n.sessions > MaxCandidates {
+		if more = len(found) == MaxCandidates; more {
 			return nil // read on to the end: open rows would keep the connection
 		}
 		if err := rows.Scan(fields...); err != nil {
 			return err
-		}
-		if session.Parent != 0 {
-			n.copies++
 		}
 		sent := session.sent()
 		sent.Named, sent.Others = c.strong(), c.otherRoles
@@ -457,5 +421,5 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (
 		found = append(found, cf)
 		return nil
 	}, args...)
-	return found, n, err
+	return found, more, err
 }

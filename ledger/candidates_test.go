@@ -92,7 +92,7 @@ func TestWhichSessionsAreRead(t *testing.T) {
 // A session that was an end when the ends were read, and inner when the others were, counts once.
 func TestNoSessionCountsTwice(t *testing.T) {
 	f := decide.Facts{Chains: []decide.ChainFacts{{Session: 5}}}
-	addInner(&f, []decide.ChainFacts{{Session: 5}, {Session: 6}})
+	add(&f, []decide.ChainFacts{{Session: 5}, {Session: 6}})
 	if len(f.Chains) != 2 || f.Chains[1].Session != 6 {
 		t.Errorf("%+v", f.Chains)
 	}
