@@ -25,8 +25,8 @@ import (
 type Outcome struct {
 	Now    decide.Millis
 	Exit   int
-	Signal int // 0 unless it died by one
-	Seen   rewrite.StreamState
+	Signal int                 // 0 unless it died by one
+	Seen   rewrite.StreamState // the JSON has no texts
 	// the output is a text as the tool writes it: only the exit code tells how the run ended
 	Plain       bool
 	Printed     bool            // something came on stdout
@@ -36,7 +36,7 @@ type Outcome struct {
 	Stamp       decide.Stamp    // of the session after the run
 	Resets      []string        // roles that lose their chains of the call's task by the answer
 	Revision    decide.Revision // of the directory after the run
-	// the files that the session's runs changed, as the run left them; only Call.WorkGone reads it
+	// the files that the session's runs changed, as the run left them, for Request.WorkGone
 	Left string
 	// For a store: the session's files relative to the tool's home, and a function that returns
 	// git's name of the directory's content after the run.
@@ -135,19 +135,18 @@ type Ending struct {
 	// the call, unless its end is recorded already, and a call for each later turn
 	Calls []savedRecord
 	// the call's end is recorded: only the later turns are news, or the state of the session
-	Finished  bool
-	Chain     int64
-	Session   int64 // 0 if there is none
-	Cwd, Task string
-	Project   string
-	// the session that the caller names, of an observed call that is not recorded yet
-	Named         string
-	Ended, Failed int // how many of the calls ended well, and did not
+	Finished      bool
+	Chain         int64
+	Session       int64 // 0 if there is none
+	Cwd, Task     string
+	Project       string
+	Named         string // the session that the caller of an observed call names
+	Ended, Failed int    // how many of the calls ended well, and did not
 	Resets        []string
 	// digests of the prompt that the session was sent, and of its answers and files
 	News        Session
 	AnswerLines []byte
-	Outcome     Outcome // of the latest turn, without the model's texts
+	Outcome     Outcome // of the latest turn
 }
 
 // Finish records how the run ended and releases the lease. The call's prompt is then all that the
@@ -184,7 +183,7 @@ func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
 	e := Ending{Ledger: l.name(), Session: t.Session, Chain: t.Chain, Cwd: t.call.Cwd,
 		Project: t.call.Project,
 		Task:    t.call.Task,
-		News:    Session{Transcript: t.transcript}, Finished: t.finished, Outcome: o.withoutTexts()}
+		News:    Session{Transcript: t.transcript}, Finished: t.finished, Outcome: *o}
 	var news []*Outcome
 	if !t.finished {
 		news = append(news, e.add(t.Record, o))
@@ -192,10 +191,7 @@ func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
 	for i := range later {
 		turn := &later[i]
 		news = append(news, e.add(t.Record.observed("", turn.Started, turn.Bytes), &turn.Outcome))
-		e.Outcome = turn.Outcome.withoutTexts()
-	}
-	if t.ID == 0 {
-		e.Named = t.named
+		e.Outcome = turn.Outcome
 	}
 	if t.Session == 0 {
 		if t.call.Prompt != nil {
@@ -233,18 +229,6 @@ func (e *Ending) addSaid(t *Ticket, turns []*Outcome, changed []string) {
 	}
 	traces := prompt.NewTraces(t.call.Prompt, answers, files, changed, t.key)
 	e.News.Things, e.AnswerLines = encodeMarks(traces.Things), encodeMarks(traces.Lines)
-}
-
-func (o *Outcome) withoutTexts() Outcome {
-	out, s := *o, &o.Seen
-	out.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
-		Content: s.Content,
-		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, Malformed: s.Malformed,
-		Background: s.Background, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic,
-		Refusal: s.Refusal, Outside: s.Outside,
-		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse,
-		First: s.First}
-	return out
 }
 
 // record records the end of the run in the call and in the session, and releases the lease.
@@ -304,19 +288,17 @@ func (l *Ledger) RecordSpooled() error {
 }
 
 // settleSome records outcomes, each exactly once, and returns how many it has removed from the
-// spool. The ledger keeps the names of the latest: a process can die before it has removed the
-// files.
+// spool.
 func (l *Ledger) settleSome() (removed int, err error) {
 	if len(l.spool.list()) == 0 {
 		return 0, nil
 	}
 	err = l.withLock(callsTimeout, func() error {
-		paths := l.spool.list()
-		if err := l.transact(func(tx *sql.Tx) error { return l.settle(tx, paths) }); err != nil {
-			return err
-		}
-		for _, path := range paths {
-			if os.Remove(path) == nil { // a file that stays is not recorded again
+		for _, path := range l.spool.list() { // another process might have been faster
+			if err := l.settle(path); err != nil {
+				return err
+			}
+			if os.Remove(path) == nil {
 				removed++
 			}
 		}
@@ -325,52 +307,35 @@ func (l *Ledger) settleSome() (removed int, err error) {
 	return removed, err
 }
 
-func (l *Ledger) settle(tx *sql.Tx, paths []string) error {
-	if len(paths) == 0 { // another process was faster: of many calls at once most find nothing
+// settle records an outcome. An outcome that the ledger does not take is dropped. The ledger keeps
+// the names of the latest: a process can die before it has removed the file.
+func (l *Ledger) settle(path string) error {
+	var e Ending
+	text, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(text, &e) != nil || e.Ledger != l.name() {
 		return nil
 	}
-	var before string
-	if err := tx.QueryRow("SELECT coalesce((SELECT value FROM meta WHERE name = 'settled'), " +
-		"'')").Scan(&before); err != nil {
-		return err
-	}
-	var names []string
-	for _, path := range paths {
-		names = append(names, filepath.Base(path))
-		var e Ending
-		text, err := os.ReadFile(path)
-		if err != nil || json.Unmarshal(text, &e) != nil || e.Ledger != l.name() ||
-			slices.Contains(strings.Fields(before), filepath.Base(path)) {
-			continue
-		}
-		if err := alone(tx, e.record); err != nil {
+	err = l.transact(func(tx *sql.Tx) error {
+		var settled, name = "", filepath.Base(path)
+		err := tx.QueryRow("SELECT coalesce((SELECT value FROM meta WHERE name = 'settled'), '')").
+			Scan(&settled)
+		names := strings.Fields(settled)
+		if err != nil || slices.Contains(names, name) {
 			return err
 		}
-	}
-	_, err := tx.Exec("INSERT OR REPLACE INTO meta VALUES ('settled', ?)",
-		[]byte(strings.Join(names, " ")))
-	return err
-}
-
-// alone runs a part of a transaction, and takes back only that if it fails for a reason of its own.
-// It returns the error if the whole transaction has failed.
-func alone(tx *sql.Tx, part func(*sql.Tx) error) error {
-	if _, err := tx.Exec("SAVEPOINT part"); err != nil {
-		return err
-	}
-	err := part(tx)
-	if err == nil {
-		_, err = tx.Exec("RELEASE part")
-		return err
-	}
+		names = append(names[max(0, len(names)-maxSpooled):], name)
+		if _, err := tx.Exec("INSERT OR REPLACE INTO meta VALUES ('settled', ?)",
+			[]byte(strings.Join(names, " "))); err != nil {
+			return err
+		}
+		return e.record(tx)
+	})
 	var failed sqlite3.Error
 	if errors.As(err, &failed) && failed.Code != sqlite3.ErrConstraint &&
-		failed.Code != sqlite3.ErrTooBig &&
-		failed.Code != sqlite3.ErrMismatch {
+		failed.Code != sqlite3.ErrTooBig && failed.Code != sqlite3.ErrMismatch {
 		return err // the ledger is busy, the disk full or broken
 	}
-	_, err = tx.Exec("ROLLBACK TO part; RELEASE part")
-	return err
+	return nil
 }
 
 // changedFiles returns the paths in an Outcome.Left.

@@ -33,12 +33,8 @@ func (s spool) put(ended decide.Millis, outcome string) error {
 	// A process of another PID namespace can have this one's PID, and end in the same moment.
 	path := filepath.Join(s.dir, fmt.Sprintf("%016x-%016x", uint64(ended), rand.Uint64()))
 	tmp := path + spoolTemp
-	file, err := os.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(outcome)
-	if err = errors.Join(err, file.Close()); err == nil {
+	err := os.WriteFile(tmp, []byte(outcome), 0o600)
+	if err == nil {
 		err = os.Rename(tmp, path)
 	}
 	if err != nil {

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"bytes"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -137,19 +136,12 @@ func TestSettleNothing(t *testing.T) {
 	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
 	late(t, l, path, ticket, goodOutcome(someID, "done", 2000))
 	name := filepath.Base(l.spool.list()[0])
-	for range 2 {
-		paths := l.spool.list()
-		err := l.transact(func(tx *sql.Tx) error { return l.settle(tx, paths) })
-		if err != nil {
-			t.Fatal(err)
+	for removed := range 2 {
+		if got, err := l.settleSome(); err != nil || got != 1-removed {
+			t.Fatal(got, err)
 		}
 		wantCount(t, l, 1, "SELECT count(*) FROM meta WHERE name = 'settled' AND value = "+
 			"CAST(? AS BLOB)", name)
-		for _, path := range paths {
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
-		}
 	}
 }
 
@@ -337,7 +329,7 @@ func TestACallWhoseBeginningCameTooLate(t *testing.T) {
 	o := goodOutcome(someID, "", 2000)
 	o.Exit = 3
 	var texts [][]byte
-	for n, ticket := range []*Ticket{l.ObserveLate(c, reason.Fault, someID, 7), second} {
+	for n, ticket := range []*Ticket{l.ObserveLate(c, reason.Fault, 7), second} {
 		if err := l.Finish(ticket, o); err != nil {
 			t.Fatal(err)
 		}
@@ -377,7 +369,7 @@ func TestLateAnswersHaveTheKey(t *testing.T) {
 	c := testCall(l, "Fix it.", 1000)
 	const answer = "I changed the retry loop in src/retry.py so that it gives up after the third " +
 		"attempt."
-	e := l.Ending(l.ObserveLate(c, reason.Fault, "", 7), goodOutcome("", answer, 2000), nil)
+	e := l.Ending(l.ObserveLate(c, reason.Fault, 7), goodOutcome("", answer, 2000), nil)
 	want := prompt.NewTraces(c.Prompt, []string{answer}, nil, nil, l.Key())
 	if len(want.Lines) == 0 || !bytes.Equal(e.AnswerLines, encodeMarks(want.Lines)) {
 		t.Errorf("lines %x, want %x", e.AnswerLines, encodeMarks(want.Lines))
@@ -388,7 +380,7 @@ func TestLateAnswersHaveTheKey(t *testing.T) {
 func TestBeginSettlesSome(t *testing.T) {
 	l, _ := newLedger(t)
 	for n := range maxSpooled + 2 {
-		e := l.Ending(l.ObserveLate(testCall(l, "x", 1000), reason.Fault, "", 1),
+		e := l.Ending(l.ObserveLate(testCall(l, "x", 1000), reason.Fault, 1),
 			goodOutcome("", "", 2000), nil)
 		if err := l.spool.put(decide.Millis(n), EncodeJSON(e)); err != nil {
 			t.Fatal(err)
@@ -403,7 +395,7 @@ func TestBeginSettlesSome(t *testing.T) {
 func TestSettleAll(t *testing.T) {
 	l, _ := newLedger(t)
 	for n := range 2*maxSpooled + 1 {
-		e := l.Ending(l.ObserveLate(testCall(l, "x", 1000), reason.Fault, "", 1),
+		e := l.Ending(l.ObserveLate(testCall(l, "x", 1000), reason.Fault, 1),
 			goodOutcome("", "", 2000), nil)
 		if err := l.spool.put(decide.Millis(n), EncodeJSON(e)); err != nil {
 			t.Fatal(err)

@@ -23,7 +23,6 @@ type Ticket struct {
 	Loan       *Loan          // the session that the call has taken from another book, nil for none
 	call       *Call
 	key        prompt.Key
-	named      string // the session that the caller names
 	transcript bool
 	cut        bool // only part of Source was to be copied
 	finished   bool // FinishEarly has recorded the outcome
@@ -214,7 +213,7 @@ func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 // session that the caller names, "" for none, is the caller's from then on. If the ledger is
 // locked, the call is recorded when it ends.
 func (l *Ledger) Observe(c *Call, why reason.Code, named string, promptBytes int) (*Ticket, error) {
-	t := l.ObserveLate(c, why, named, promptBytes)
+	t := l.ObserveLate(c, why, promptBytes)
 	err := l.write(func(tx *sql.Tx) error {
 		err := callersOwn(tx, named)
 		if err == nil {
@@ -235,9 +234,8 @@ func (l *Ledger) Observe(c *Call, why reason.Code, named string, promptBytes int
 }
 
 // ObserveLate is Observe for a call that found the ledger locked. It does not try again.
-func (l *Ledger) ObserveLate(c *Call, why reason.Code, named string, promptBytes int) *Ticket {
-	return &Ticket{Record: c.Record.observed(why, c.Now, promptBytes), call: c, key: l.key,
-		named: named}
+func (l *Ledger) ObserveLate(c *Call, why reason.Code, promptBytes int) *Ticket {
+	return &Ticket{Record: c.Record.observed(why, c.Now, promptBytes), call: c, key: l.key}
 }
 
 // callersOwn records that the caller itself has continued a session.

@@ -368,12 +368,12 @@ type StreamState struct {
 	// why it failed, if that says nothing against the session: a limit, a login, the network
 	Outside   reason.Code
 	Compacted bool   // the tool shortened the history
-	Answer    string // the final answer
+	Answer    string `json:"-"` // the final answer
 	Message   string // ID of the model's last message, if the tool names it
 	// everything that the model said, ending with Answer, if the caller is shown it too
-	Texts []string
+	Texts []string `json:"-"`
 	// after End: output that must be shown unchanged if the tool exits with 0
-	Unshown    []byte
+	Unshown    []byte `json:"-"`
 	Usage      Usage
 	First      Usage // of the run's first request, if the tool reports it
 	Totals     Totals
@@ -384,7 +384,7 @@ type StreamState struct {
 
 	// Files are the files that the run's tools were given to read or change, at most
 	// prompt.MaxThings.
-	Files []string
+	Files []string `json:"-"`
 
 	textBytes int // of all Texts so far
 }

@@ -62,7 +62,7 @@ func decideOn(f *found, line rewrite.CommandLine, text string, at time.Time) (*d
 	switch err := d.begin(); {
 	case ledger.IsLocked(err): // the tool runs unchanged, and the call is recorded when it ends
 		why := passOf(d.fault("record call", err)).why
-		return d.unchanged(why, d.ledger.ObserveLate(d.record, why, "", len(text))), nil
+		return d.unchanged(why, d.ledger.ObserveLate(d.record, why, len(text))), nil
 	case err != nil:
 		return d, d.fault("record call", err)
 	}
