@@ -94,13 +94,13 @@ func open(path, mode string) (*Ledger, error) {
 	err = errOutdated
 	// readers would prevent making a new one
 	if info, failed := os.Stat(path); failed == nil && info.Size() > 0 {
-		err = l.prepare(false)
+		err = l.prepare()
 	}
 	if err != nil { // or another process is just creating it
 		err = l.withLock(callsTimeout, func() error { return l.prepareLocked(path) })
 	}
 	if IsLocked(err) { // by many calls; the first has made it
-		err = l.prepare(false)
+		err = l.prepare()
 	}
 	if err != nil {
 		l.db.Close()
@@ -109,10 +109,10 @@ func open(path, mode string) (*Ledger, error) {
 	return l, nil
 }
 
-// prepareLocked is prepare with the file lock. It sets a ledger of an older version aside and
-// begins anew.
+// prepareLocked is prepare with the file lock. It fills an empty file. It sets a ledger of an older
+// version aside and begins anew.
 func (l *Ledger) prepareLocked(path string) error {
-	err := l.prepare(true)
+	err := l.prepare()
 	if !errors.Is(err, errOutdated) {
 		return err
 	}
@@ -122,7 +122,7 @@ func (l *Ledger) prepareLocked(path string) error {
 	if err := l.create(); err != nil {
 		return err
 	}
-	return l.prepare(true)
+	return l.prepare()
 }
 
 // copyAside copies a ledger of an older version to another name, and moves the outcomes that wait
@@ -130,7 +130,7 @@ func (l *Ledger) prepareLocked(path string) error {
 // name, and a process that was just opening a renamed file would share its successor's.
 func (l *Ledger) copyAside(path string) (aside string, err error) {
 	var version int
-	if err := l.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+	if err := l.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version == 0 {
 		return "", err
 	}
 	aside = fmt.Sprint(path, olderSuffix, version)
@@ -161,9 +161,8 @@ const olderSuffix = ".version-"
 // errOutdated reports that there is no ledger of this version.
 var errOutdated = errors.New("it was written by an older reprise")
 
-// prepare checks whether this is a ledger and reads the key. If locked, it first fills an empty
-// file.
-func (l *Ledger) prepare(locked bool) error {
+// prepare checks whether this is a ledger and reads the key.
+func (l *Ledger) prepare() error {
 	var app, version int
 	if err := l.db.QueryRow("PRAGMA application_id").Scan(&app); err != nil {
 		return err
@@ -178,12 +177,8 @@ func (l *Ledger) prepare(locked bool) error {
 		return ErrDamaged
 	case version > schemaVersion:
 		return ErrNewer
-	case version < schemaVersion && (!locked || version > 0):
-		return errOutdated
 	case version < schemaVersion:
-		if err := l.create(); err != nil {
-			return err
-		}
+		return errOutdated
 	}
 	return l.db.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&l.key)
 }
@@ -386,20 +381,11 @@ func (l *Ledger) FirstPrompt(session int64) (tokens int64, err error) {
 // LearnBinary adds to the facts about a tool's binary.
 func (l *Ledger) LearnBinary(tool, fingerprint string, now decide.Millis, add func(*Binary)) error {
 	key := tool + " " + fingerprint
-	learn := func(q Queryer) (text string, news bool, err error) {
-		b, err := readBinary(q, key)
-		before := EncodeJSON(b)
-		add(&b)
-		text = EncodeJSON(b)
-		return text, text != before, err
-	}
-	if _, news, err := learn(l); err == nil && !news {
-		return nil // many calls at once learn the same
-	}
 	return l.write(func(tx *sql.Tx) error {
-		text, news, err := learn(tx)
-		if err == nil && news {
-			_, err = tx.Exec("INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?)", key, text, now)
+		b, err := readBinary(tx, key)
+		if add(&b); err == nil {
+			_, err = tx.Exec("INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?)", key,
+				EncodeJSON(b), now)
 		}
 		return err
 	})
