@@ -97,17 +97,9 @@ func (l *Ledger) Pruned(session int64) error {
 		l.exec("UPDATE sessions SET file = NULL, stamp = NULL WHERE id = ?", session))
 }
 
-// Reset ends the chain's newest session: the next call begins anew. If there is no such chain it
-// returns sql.ErrNoRows.
+// Reset ends the chain's sessions: the next call begins anew.
 func (l *Ledger) Reset(chain int64) error {
-	return l.write(func(tx *sql.Tx) error {
-		if err := tx.QueryRow("SELECT id FROM chains WHERE id = ?",
-			chain).Scan(&chain); err != nil {
-			return err
-		}
-		_, err := tx.Exec("UPDATE sessions SET reset = 1 WHERE chain_id = ? AND reset = 0", chain)
-		return err
-	})
+	return l.exec("UPDATE sessions SET reset = 1 WHERE chain_id = ?", chain)
 }
 
 // dropAtOnce is how many calls are removed in one transaction, so that no other call waits long for
@@ -123,10 +115,10 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 	if dry {
 		held, err := heldChains(l)
 		if err == nil {
-			err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains WHERE `+oldChains+`), (SELECT count(*) FROM calls
-				WHERE `+oldUnchained+`)
-				+ (SELECT count(*) FROM calls WHERE chain_id IN (SELECT id FROM chains
-				WHERE `+oldChains+`))`, before, day, held).Scan(&chains, &calls)
+			err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains WHERE `+oldChains+`),
+				(SELECT count(*) FROM calls WHERE `+oldUnchained+`
+				OR chain_id IN (SELECT id FROM chains WHERE `+oldChains+`))`,
+				before, day, held).Scan(&chains, &calls)
 		}
 		return chains, calls, Wrap("remove old chains", err)
 	}
@@ -197,7 +189,7 @@ func heldChains(q Queryer) (string, error) {
 }
 
 // A Removal counts the removed rows.
-type Removal struct{ Chains, Sessions, Calls int64 }
+type Removal struct{ Chains, Calls int64 }
 
 // dropChain removes a chain with its sessions and calls, or at most limit of the calls if there are
 // that many, -1 for all.
@@ -207,12 +199,8 @@ func (d *Removal) dropChain(tx *sql.Tx, chain, limit int64) error {
 	if err != nil || calls == limit {
 		return err
 	}
-	sessions, err := changed(tx.Exec("DELETE FROM sessions WHERE chain_id = ?", chain))
-	if err != nil {
-		return err
-	}
-	chains, err := changed(tx.Exec("DELETE FROM chains WHERE id = ?", chain))
-	d.Chains, d.Sessions = d.Chains+chains, d.Sessions+sessions
+	chains, err := changed(tx.Exec("DELETE FROM chains WHERE id = ?", chain)) // and its sessions
+	d.Chains += chains
 	return err
 }
 

@@ -359,7 +359,7 @@ func TestForget(t *testing.T) {
 	if would != f {
 		t.Errorf("a dry run counts %+v, then there are %+v", would, f)
 	}
-	if err != nil || f != (Removal{1, 1, 2}) {
+	if err != nil || f != (Removal{1, 2}) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	wantCount(t, l, 0, "SELECT count(*) FROM pragma_foreign_key_check")

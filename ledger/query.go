@@ -61,16 +61,6 @@ func Wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// InOneMoment runs queries of the ledger that see no concurrent write. A transaction of
-// database/sql would take the writer's lock. All queries use the one connection.
-func (l *Ledger) InOneMoment(read func() error) error {
-	if _, err := l.db.Exec("BEGIN"); err != nil {
-		return fmt.Errorf("read ledger: %w", err)
-	}
-	defer func() { _, _ = l.db.Exec("ROLLBACK") }()
-	return read()
-}
-
 // lastID returns SQL for the highest number that a row of a table has had, deleted ones included.
 // No other row gets it: the end of a long call must not reach another call's row.
 func lastID(table string) string {

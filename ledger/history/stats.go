@@ -63,40 +63,40 @@ type Group struct {
 // the last.
 func Groups(l *ledger.Ledger, by By, f Filter,
 	longPrompt int64, most int) (groups []Group, err error) {
-	err = l.InOneMoment(func() error {
-		key, args, err := keyOf(l, by, f, most)
-		if err != nil {
-			return err
+	key, args, err := keyOf(l, by, f, most)
+	if err != nil {
+		return nil, fmt.Errorf("sum up calls: %w", err)
+	}
+	list, err := readSlices(l, f, longPrompt, key, args...)
+	if err != nil {
+		return nil, fmt.Errorf("sum up calls: %w", err)
+	}
+	at := map[string]int{}
+	for _, s := range list {
+		if !s.Managed() {
+			continue
 		}
-		list, err := readSlices(l, f, longPrompt, key, args...)
-		if err != nil {
-			return err
+		i, known := at[s.Key]
+		if !known {
+			i, at[s.Key] = len(groups), len(groups)
+			groups = append(groups, Group{Key: s.Key})
 		}
-		at := map[string]int{}
-		for _, s := range list {
-			if !s.Managed() {
-				continue
-			}
-			i, known := at[s.Key]
-			if !known {
-				i, at[s.Key] = len(groups), len(groups)
-				groups = append(groups, Group{Key: s.Key})
-			}
-			g := &groups[i]
-			s.Key = ""
-			g.Slices, g.Created = append(g.Slices, s), g.Created+s.Created
-			g.Add(s.Sums)
+		g := &groups[i]
+		s.Key = ""
+		g.Slices, g.Created = append(g.Slices, s), g.Created+s.Created
+		g.Add(s.Sums)
+	}
+	where, ofFilter := f.where("")
+	err = ledger.Each(l, "SELECT "+key+", count(DISTINCT resumed_from) FROM calls WHERE "+
+		continued+" AND "+where+" GROUP BY 1", func(rows *sql.Rows) error {
+		var key string
+		var reused int64
+		err := rows.Scan(&key, &reused)
+		if i, known := at[key]; known { // else its first call has begun meanwhile
+			groups[i].Reused = reused
 		}
-		where, ofFilter := f.where("")
-		return ledger.Each(l, "SELECT "+key+", count(DISTINCT resumed_from) FROM calls WHERE "+
-			continued+" AND "+where+" GROUP BY 1", func(rows *sql.Rows) error {
-			var key string
-			var reused int64
-			err := rows.Scan(&key, &reused)
-			groups[at[key]].Reused = reused
-			return err
-		}, append(args, ofFilter...)...)
-	})
+		return err
+	}, append(args, ofFilter...)...)
 	if err != nil {
 		return nil, fmt.Errorf("sum up calls: %w", err)
 	}
