@@ -148,7 +148,7 @@ func (l *Ledger) Take(of *Reading, d decide.Decision, c *Call) (t *Ticket, err e
 		if of.Loan != nil {
 			t.key = of.Loan.Key
 		}
-		return t.begin(tx, d, of)
+		return t.begin(tx, d)
 	})
 	return t, err
 }

@@ -28,10 +28,10 @@ type Ticket struct {
 	finished   bool // FinishEarly has recorded the outcome
 }
 
-func (t *Ticket) begin(tx *sql.Tx, d decide.Decision, of *Reading) (err error) {
+func (t *Ticket) begin(tx *sql.Tx, d decide.Decision) (err error) {
 	c := t.call
 	if d.Reason != reason.Never {
-		err = t.join(tx, &d, of)
+		err = t.join(tx, &d)
 	} else {
 		err = resetRoles(tx, c.Cwd, c.Task, c.Resets)
 	}
@@ -60,7 +60,7 @@ func (t *Ticket) begin(tx *sql.Tx, d decide.Decision, of *Reading) (err error) {
 }
 
 // join assigns the call a place in a chain, and a session.
-func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
+func (t *Ticket) join(tx *sql.Tx, d *decide.Decision) (err error) {
 	c := t.call
 	if t.Loan != nil {
 		if d.Chain, d.Session, err = findLent(tx, d.NativeID); err != nil {
@@ -82,7 +82,7 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *Reading) (err error) {
 		if from, err = chain.find(tx, d.Session); err != nil {
 			return err
 		}
-		if from == nil || t.Loan == nil && !stillHolds(d, of, from, chain, held) {
+		if from == nil || t.Loan == nil && !stillHolds(d, from, chain, held) {
 			return ErrMoved
 		}
 		t.Totals, t.Left, t.cut = from.Totals, from.LeftFiles, d.ForkAt != "" &&
@@ -117,12 +117,11 @@ func (c *Chain) find(tx *sql.Tx, session int64) (*Session, error) {
 // stillHolds reports whether the facts behind a decision are unchanged: the session is as it was
 // and free, also of its caller, and if only a name led to it, no other call has begun under that
 // name.
-func stillHolds(d *decide.Decision, r *Reading, s *Session, c *Chain, held []lease) bool {
-	of := r.Session(d.Session)
+func stillHolds(d *decide.Decision, s *Session, c *Chain, held []lease) bool {
 	// another call might have gone on with it
-	byItself := of.Continuity.Retains() || d.Reason == reason.StartedFrom
-	return s.State == decide.Live && s.LastUsed == of.LastUsed && !s.Reset &&
-		(byItself || c.Newest == of.Newest && c.Concurrent == of.Concurrent) &&
+	byItself := d.Continuity.Retains() || d.Reason == reason.StartedFrom
+	return s.State == decide.Live && s.LastUsed == d.Of.LastUsed && !s.Reset &&
+		(byItself || c.Newest == d.Newest && c.Concurrent == d.Concurrent) &&
 		(d.Copy || !s.CallersOwn &&
 			!slices.ContainsFunc(held, func(l lease) bool { return l.session == s.ID }))
 }

@@ -28,9 +28,10 @@ type Decision struct {
 	Rounds   Rounds      // of the session, with this one
 	// Prices are the figures behind the reason dearer.
 	Prices Prices
-	// Of is the chain's session. NearlyFull reports that the context will soon be too full to resume.
-	Of         SessionRecord
-	NearlyFull bool
+	Of     SessionRecord // the chain's session
+	// the chain's newest session, and whether two of its calls have run at once
+	Newest     int64
+	Concurrent bool
 }
 
 // Decide decides whether a call is resumed. It is a pure function: equal facts yield equal
@@ -53,7 +54,7 @@ func Decide(f Facts) Decision {
 		return d
 	}
 	d.Chain, d.Of = chain.Chain, chain.SessionRecord
-	d.NearlyFull = f.Limits.NearlyFull(chain.Context(), chain.CurrentModel())
+	d.Newest, d.Concurrent = chain.Newest, chain.Concurrent
 	if d.Reason == reason.BaseChanged && chain.Continuity.Relation == reason.Unrelated {
 		d.Detail = reason.Unrelated
 	}
@@ -131,8 +132,7 @@ func start(f Facts) Decision {
 		return Decision{Mode: rewrite.Fresh, Reason: reason.FirstCall, Detail: cmp.Or(detail, why)}
 	}
 	return Decision{Mode: rewrite.Resume, Reason: reason.StartedFrom, Session: source.Session,
-		NativeID: source.NativeID, Copy: true, Whole: reason.StartedFrom, Of: source.SessionRecord,
-		NearlyFull: f.Limits.NearlyFull(source.Context(), source.CurrentModel())}
+		NativeID: source.NativeID, Copy: true, Whole: reason.StartedFrom, Of: source.SessionRecord}
 }
 
 // beginsAnew are the reasons of a call that seems to continue nothing.

@@ -3,7 +3,6 @@ package decide
 import (
 	"cmp"
 	"io/fs"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -93,16 +92,6 @@ type Facts struct {
 	// Start are the ends of the role that the call's role begins as a copy of, if it has had no
 	// call yet.
 	Start []ChainFacts
-}
-
-// Session returns the facts about a session that a decision names.
-func (f *Facts) Session(id int64) *ChainFacts {
-	for _, list := range [][]ChainFacts{f.Chains, f.Start} {
-		if i := slices.IndexFunc(list, func(c ChainFacts) bool { return c.Session == id }); i >= 0 {
-			return &list[i]
-		}
-	}
-	panic("a decision names a session that its facts lack")
 }
 
 // Lost returns how many copies of a session are lost: their shim was killed with its run, so their

@@ -233,8 +233,9 @@ func planJSON(a *app.App, call []string, e shim.Explanation) PlanReport {
 	if e.Reason == reason.Dearer {
 		r.Prices = pricesWords(a.Now, e.Prices)
 	}
-	if e.NearlyFull {
-		r.Warning = NearlyFull(e.Of.Context(), e.Of.CurrentModel(), a.Configured().ContextLimit)
+	context, model := e.Of.Context(), e.Of.CurrentModel()
+	if e.Call.Limits.NearlyFull(context, model) {
+		r.Warning = NearlyFull(context, model, a.Configured().ContextLimit)
 	}
 	if e.Call.Attempt != rewrite.NoAttempt {
 		r.Attempt = &e.Call.Attempt
