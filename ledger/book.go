@@ -61,9 +61,13 @@ func Begin(b Book, c *Call) (decide.Decision, *Ticket, error) {
 		// resume
 	}
 	for n := 1; ; n++ {
-		d, of, err := decideOn(b, c)
+		of, err := b.Load(c)
 		if err != nil {
-			return d, nil, err
+			return decide.Decision{}, nil, Wrap("read chains", err)
+		}
+		d := decide.Decide(of.Facts)
+		if c.Wait && d.Reason == reason.Leased || c.WaitForRecord && of.Unrecorded() {
+			return d, nil, ErrHeld
 		}
 		t, err := b.Take(of, d, c)
 		moved := errors.Is(err, ErrMoved)
@@ -89,19 +93,6 @@ func Begin(b Book, c *Call) (decide.Decision, *Ticket, error) {
 		d.Chain = t.Chain
 		return d, t, nil
 	}
-}
-
-// decideOn reads the facts and decides. It returns ErrHeld with the decision if the call must wait.
-func decideOn(b Book, c *Call) (decide.Decision, *Reading, error) {
-	of, err := b.Load(c)
-	if err != nil {
-		return decide.Decision{}, nil, Wrap("read chains", err)
-	}
-	d := decide.Decide(of.Facts)
-	if c.Wait && d.Reason == reason.Leased || c.WaitForRecord && of.Unrecorded() {
-		err = ErrHeld
-	}
-	return d, of, err
 }
 
 // Preview returns the decision that Begin would make now, and the chains that it would choose from.

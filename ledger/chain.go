@@ -14,13 +14,13 @@ import (
 // change. The fields without one are the ledger's.
 type Chain struct {
 	ID   int64  `db:"id INTEGER PRIMARY KEY AUTOINCREMENT" json:"-"`
-	Tool string `db:"tool,once" json:"tool"`
-	Cwd  string `db:"cwd,once" json:"cwd"`
-	Home string `db:"home,once" json:"home"`
+	Tool string `db:"tool" json:"tool"`
+	Cwd  string `db:"cwd" json:"cwd"`
+	Home string `db:"home" json:"home"`
 	// that names task and role, "" where the caller did
-	Rule string `db:"rule,once" json:"rule,omitempty"`
-	Task string `db:"task,once" json:"task,omitempty"` // "" where continuity alone made the chain
-	Role string `db:"role,once" json:"role,omitempty"`
+	Rule string `db:"rule" json:"rule,omitempty"`
+	Task string `db:"task" json:"task,omitempty"` // "" where continuity alone made the chain
+	Role string `db:"role" json:"role,omitempty"`
 	// A digest of the newest session's prompts.
 	FirstLine []byte `db:"first_line" json:"first_line,omitempty"`
 	// two of its calls have run at once
@@ -28,7 +28,7 @@ type Chain struct {
 	Newest     int64 `db:"session_id INTEGER" json:"newest,omitempty"`
 	// The session that it last began anew with, 0 for the newest.
 	Since    int64         `db:"since INTEGER" json:"since,omitempty"`
-	Created  decide.Millis `db:"created,once" json:"created"`
+	Created  decide.Millis `db:"created" json:"created"`
 	Updated  decide.Millis `db:"updated" json:"updated"`
 	Sessions []Session     `json:"-"`
 
@@ -39,7 +39,7 @@ type Chain struct {
 
 // A Session is a session of a Chain.
 type Session struct {
-	Chain int64 `db:"chain_id,once INTEGER NOT NULL REFERENCES chains (id) ON DELETE CASCADE" json:"-"`
+	Chain int64 `db:"chain_id INTEGER NOT NULL REFERENCES chains (id) ON DELETE CASCADE" json:"-"`
 	ID    int64 `db:"id INTEGER PRIMARY KEY AUTOINCREMENT" json:"-"` // the number
 	decide.SessionRecord
 	Turns       int    `db:"turns" json:"turns,omitempty"`
@@ -47,7 +47,7 @@ type Session struct {
 
 	// Digests of the prompts and answers. Root has the first line and the blocks of the first whole
 	// prompt.
-	Root []byte `db:"root,once" json:"root,omitempty"`
+	Root []byte `db:"root" json:"root,omitempty"`
 	// of the blocks of the newest prompt
 	Base []byte `db:"base" json:"base"`
 	// how many lines each of these blocks has
@@ -62,13 +62,13 @@ type Session struct {
 	// a prompt was a conversation
 	Transcript bool           `db:"transcript" json:"transcript,omitempty"`
 	Totals     rewrite.Totals `db:"totals" json:"totals,omitempty"`
-	Tool       string         `db:"tool,once" json:"-"`
+	Tool       string         `db:"tool" json:"-"`
 	// the Format of the digests
-	Format int `db:"format,once INTEGER NOT NULL DEFAULT 1" json:"-"`
+	Format int `db:"format INTEGER NOT NULL DEFAULT 1" json:"-"`
 	// The kind of the store's register, "" if no store has it.
-	Shared string `db:"shared,once" json:"-"`
+	Shared string `db:"shared" json:"-"`
 	// The digest of the files, as our last run left them for a store.
-	Bundle string `db:"bundle_digest,once" json:"-"`
+	Bundle string `db:"bundle_digest" json:"-"`
 	// A run has it now; FactsOf and Begin read it.
 	InUse bool `json:"-"`
 }

@@ -40,37 +40,37 @@ type Record struct {
 	// 0 until it is saved
 	ID int64 `db:"id INTEGER PRIMARY KEY AUTOINCREMENT" json:"id" doc:"its number"`
 	// 0 if it belongs to none
-	Chain int64 `db:"chain_id,once INTEGER REFERENCES chains (id) ON DELETE CASCADE" json:"-"`
+	Chain int64 `db:"chain_id INTEGER REFERENCES chains (id) ON DELETE CASCADE" json:"-"`
 	// likewise
 	Session int64 `db:"session_id INTEGER" json:"-"`
 
 	// Asked.
-	Tool        string         `db:"tool,once" json:"tool" doc:"name of the tool"`
-	Cwd         string         `db:"cwd,once" json:"directory" doc:"its working directory"`
+	Tool        string         `db:"tool" json:"tool" doc:"name of the tool"`
+	Cwd         string         `db:"cwd" json:"directory" doc:"its working directory"`
 	Task        string         `db:"ic.task" json:"task,omitempty" doc:"name of the job"`
 	Role        string         `db:"ic.role" json:"role,omitempty" doc:"part in the job"`
-	Rule        string         `db:"rule,once" json:"rule,omitempty" doc:"the rule that matched"`
-	Caller      decide.Caller  `db:"caller,once" json:"-"` // the processes above it
-	Format      rewrite.Format `db:"format,once" json:"format" doc:"the requested output format"`
-	Started     decide.Millis  `db:"started,once" json:"-"`
-	PromptBytes int64          `db:"prompt_bytes,once" json:"prompt_bytes" doc:"length of the caller's prompt"`
-	Unshared    string         `db:"unshared,once" json:"unshared,omitempty" doc:"why no store shares its session"`
+	Rule        string         `db:"rule" json:"rule,omitempty" doc:"the rule that matched"`
+	Caller      decide.Caller  `db:"caller" json:"-"` // the processes above it
+	Format      rewrite.Format `db:"format" json:"format" doc:"the requested output format"`
+	Started     decide.Millis  `db:"started" json:"-"`
+	PromptBytes int64          `db:"prompt_bytes" json:"prompt_bytes" doc:"length of the caller's prompt"`
+	Unshared    string         `db:"unshared" json:"unshared,omitempty" doc:"why no store shares its session"`
 
 	// Decided.
 	Mode    rewrite.Mode `db:"mode" json:"mode" doc:"resume, fork, fresh or observe"`
-	Reason  reason.Code  `db:"reason,once" json:"reason" doc:"the reason"`
-	Detail  reason.Code  `db:"detail,once" json:"detail,omitempty" doc:"detail of the reason"`
-	Changed []string     `db:"changed,once" json:"changed,omitempty" doc:"settings, variables or files that changed"`
+	Reason  reason.Code  `db:"reason" json:"reason" doc:"the reason"`
+	Detail  reason.Code  `db:"detail" json:"detail,omitempty" doc:"detail of the reason"`
+	Changed []string     `db:"changed" json:"changed,omitempty" doc:"settings, variables or files that changed"`
 	// the evidence that it continued a session
-	Evidence decide.Evidence `db:"evidence,once" json:"-"`
-	Arm      string          `db:"arm,once" json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
+	Evidence decide.Evidence `db:"evidence" json:"-"`
+	Arm      string          `db:"arm" json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
 	// the provider was asked to keep the prompt for an hour
-	Hour        bool   `db:"cache_hour,once" json:"-"`
-	ResumedFrom string `db:"resumed_from,once TEXT" json:"resumed_from,omitempty" doc:"the session to go on with"`
+	Hour        bool   `db:"cache_hour" json:"-"`
+	ResumedFrom string `db:"resumed_from TEXT" json:"resumed_from,omitempty" doc:"the session to go on with"`
 	// of a resumed call: how long its session had not been used, in ms
-	Idle Number `db:"idle,once INTEGER" json:"-"`
+	Idle Number `db:"idle INTEGER" json:"-"`
 	// likewise: the tokens that it had been sent
-	HeldTokens  Number      `db:"held_tokens,once INTEGER" json:"-"`
+	HeldTokens  Number      `db:"held_tokens INTEGER" json:"-"`
 	FellBack    reason.Code `db:"fell_back TEXT" json:"fell_back,omitempty" doc:"why a resume was refused"`
 	SentBytes   int64       `db:"sent_bytes" json:"sent_bytes" doc:"length of what the model was sent"`
 	WholeReason reason.Code `db:"whole_reason" json:"whole_reason,omitempty" doc:"why a resume sent the whole prompt"`

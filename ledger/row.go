@@ -10,8 +10,7 @@ import (
 )
 
 // A table is a table of the ledger with a struct for its rows. The db tag of a field has the name
-// of the column, ",once" if it never changes, and the column's definition for SQLite, unless the
-// field's type gives it. A basic type's zero value is NULL where a column can be. Structs and lists
+// of the column, and the column's definition for SQLite, unless the field's type gives it. A basic type's zero value is NULL where a column can be. Structs and lists
 // are stored as JSON. A name with a dot is a column of another table, which is only read.
 type table[T any] struct {
 	name string
@@ -22,13 +21,13 @@ type table[T any] struct {
 type tablePlan struct {
 	fields                         []tableField
 	create, insert, update, choose string
-	inserted, changing             []tableField // the fields that insert and update set
+	written                        []tableField // the fields that insert and update set
 }
 
 type tableField struct {
 	index            []int
 	name, definition string // the definition is "" for another table's column
-	once, isJSON     bool
+	isJSON           bool
 	read, write      string // SQL, where $ stands for the table
 }
 
@@ -61,11 +60,8 @@ func planTable(name string, row reflect.Type) (p tablePlan) {
 		if one.name == "id" {
 			continue
 		}
-		names, marks, p.inserted = append(names, one.name), append(marks, one.write),
-			append(p.inserted, one)
-		if !one.once {
-			set, p.changing = append(set, one.name+" = "+one.write), append(p.changing, one)
-		}
+		names, marks = append(names, one.name), append(marks, one.write)
+		set, p.written = append(set, one.name+" = "+one.write), append(p.written, one)
 	}
 	p.create = "CREATE TABLE " + name + " (" + strings.Join(defined, ", ") + ");"
 	p.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" +
@@ -77,9 +73,7 @@ func planTable(name string, row reflect.Type) (p tablePlan) {
 
 func newTableField(f reflect.StructField, tag string) (one tableField) {
 	name, definition, _ := strings.Cut(tag, " ")
-	name, option, _ := strings.Cut(name, ",")
-	one = tableField{index: f.Index, name: name, definition: definition, once: option == "once",
-		read:  "$." + name,
+	one = tableField{index: f.Index, name: name, definition: definition, read: "$." + name,
 		write: "?"}
 	kind, isBlob := f.Type.Kind(), f.Type == reflect.TypeFor[[]byte]()
 	zero := map[reflect.Kind]string{reflect.String: "''",
@@ -157,16 +151,16 @@ func (t table[T]) get(q Queryer, where string, args ...any) (*T, error) {
 }
 
 func (t table[T]) put(tx *sql.Tx, row *T) (id int64, err error) {
-	result, err := tx.Exec(t.plan().insert, columnsOf(row, t.plan().inserted)...)
+	result, err := tx.Exec(t.plan().insert, columnsOf(row, t.plan().written)...)
 	if err != nil {
 		return 0, err
 	}
 	return result.LastInsertId()
 }
 
-// set sets the columns of a row that change. It returns how many rows have the number and fulfil
-// the condition: one, or none.
+// set sets the columns of a row. It returns how many rows have the number and fulfil the condition:
+// one, or none.
 func (t table[T]) set(tx *sql.Tx, id int64, row *T, condition string) (int64, error) {
 	return changed(tx.Exec(t.plan().update+condition,
-		append(columnsOf(row, t.plan().changing), id)...))
+		append(columnsOf(row, t.plan().written), id)...))
 }

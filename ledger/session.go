@@ -108,9 +108,7 @@ func NewChain(c *Call) Chain {
 
 // IsOf reports whether the chain has the name of a call.
 func (c *Chain) IsOf(call *Call) bool {
-	return c.Tool == call.Tool && c.Cwd == call.Cwd && c.Home == call.Home &&
-		c.Rule == call.Scope &&
-		c.Task == call.Task && c.Role == call.Role
+	return slices.Equal([]any{c.Tool, c.Cwd, c.Home, c.Rule, c.Task, c.Role}, call.name())
 }
 
 // Begin carries out a decision in the chain, for a call of the name. from is the session that the

@@ -110,7 +110,7 @@ func (f *Facts) Lost(session int64) (copies int) {
 // there has the zero value, which says that nothing is known.
 type SessionRecord struct {
 	// The session that it is a copy of, 0 for none.
-	Parent   int64  `db:"parent_id,once INTEGER" json:"parent,omitempty"`
+	Parent   int64  `db:"parent_id INTEGER" json:"parent,omitempty"`
 	NativeID string `db:"native_id TEXT" json:"native_id,omitempty"`
 	State    State  `db:"state" json:"state"`
 	// The reason why it is dead or has failed; of a live one TurnLimit, or why a copy of it has
@@ -120,7 +120,7 @@ type SessionRecord struct {
 	Reset bool `db:"reset" json:"reset,omitempty"`
 	// the caller has gone on with it by its ID
 	CallersOwn bool   `db:"callers_own" json:"callers_own,omitempty"`
-	Created    Millis `db:"created,once" json:"created"`
+	Created    Millis `db:"created" json:"created"`
 	LastUsed   Millis `db:"last_used" json:"last_used"`
 	Attempt    *int   `db:"attempt INTEGER" json:"attempt,omitempty"` // of the latest call
 	Errors     int    `db:"errors" json:"errors,omitempty"`

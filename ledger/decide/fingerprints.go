@@ -10,11 +10,11 @@ import (
 
 // Fingerprints must be equal between a session and a call that resumes it.
 type Fingerprints struct {
-	Model   string `db:"model,once" json:"model"`
-	Runtime string `db:"runtime,once" json:"runtime"`
+	Model   string `db:"model" json:"model"`
+	Runtime string `db:"runtime" json:"runtime"`
 	// Digests of the settings, files and variables that shape a run, of the place, and of the user.
-	Settings Digests `db:"settings,once" json:"settings"`
-	Auth     Digests `db:"auth,once" json:"auth"` // of the account
+	Settings Digests `db:"settings" json:"settings"`
+	Auth     Digests `db:"auth" json:"auth"` // of the account
 }
 
 // Digests are keyed digests of the things that must be equal between a session and a call that
