@@ -31,9 +31,6 @@ type Call struct {
 	FindWork func(left, id string) string
 	// Stored compares a session with the stamp that our last run left, given the file and its ID.
 	Stored func(path, id string, stamp decide.Stamp) decide.StoredState
-	// ForkPoint returns the last message of a session's file when it had that stamp, or why there
-	// is none. It is nil if sessions in use must not be copied.
-	ForkPoint func(path string, stamp decide.Stamp) (message string, why reason.Code)
 	// Sends returns how many bytes of the prompt a decision to resume sends, and why it sends all
 	// of them. It can be nil.
 	Sends func(decide.Decision) (bytes int, whole reason.Code)

@@ -65,8 +65,8 @@ func (l *Ledger) outdated(c *decide.ChainFacts, settle func()) bool {
 const givenSize = 8
 
 func (l *Ledger) facts(c *Call) (f decide.Facts, err error) {
-	f = decide.Facts{Request: c.Request, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(),
-		Strong: c.strong(), SameTask: c.Strict && c.Task != "", PromptBytes: len(c.Prompt.Text)}
+	f = decide.Facts{Request: c.Request, Named: c.named(), Strong: c.strong(),
+		SameTask: c.Strict && c.Task != "", PromptBytes: len(c.Prompt.Text)}
 	if c.Never {
 		return f, nil
 	}
@@ -76,15 +76,8 @@ func (l *Ledger) facts(c *Call) (f decide.Facts, err error) {
 			return hex.EncodeToString(digest[:givenSize])
 		}
 	}
-	if err := l.addChains(c, &f); err != nil {
-		return f, err
-	}
-	for i := range f.Chains {
-		if cf := &f.Chains[i]; cf.Stored == decide.StoredChanged && f.Fork {
-			cf.ForkAt, cf.NoForkAt = c.ForkPoint(cf.File, cf.Stamp)
-		}
-	}
-	return f, nil
+	err = l.addChains(c, &f)
+	return f, err
 }
 
 // addOwn adds the facts that only the ledger of this machine knows: about the costs of runs, and

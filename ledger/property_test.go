@@ -528,7 +528,9 @@ func checkAlike(t *testing.T, jobs []job, f decide.Facts, d decide.Decision, p *
 // be, the call is fresh, and sent all of its prompt.
 func checkCopy(t *testing.T, g *generator, f decide.Facts, d decide.Decision, p *prompt.Prompt) {
 	t.Helper()
-	f.Copies, f.Fork, f.Chains = true, true, slices.Clone(f.Chains)
+	last := ""
+	f.ForkPoint = func(string, decide.Stamp) (string, reason.Code) { return last, "" }
+	f.Copies, f.Chains = true, slices.Clone(f.Chains)
 	copied := decide.Decide(f)
 	want := d
 	if want.Copy = d.Mode == rewrite.Resume; !reflect.DeepEqual(copied, want) {
@@ -537,9 +539,9 @@ func checkCopy(t *testing.T, g *generator, f decide.Facts, d decide.Decision, p 
 	cut := g.IntN(2) > 0
 	for i := range f.Chains {
 		f.Chains[i].Stored = decide.StoredChanged
-		if cut {
-			f.Chains[i].ForkAt = "last"
-		}
+	}
+	if cut {
+		last = "last"
 	}
 	forked := decide.Decide(f)
 	target := rewrite.ToFork(forked.NativeID, forked.ForkAt, p, forked.Continuity, forked.Whole)

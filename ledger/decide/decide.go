@@ -73,7 +73,7 @@ func Decide(f Facts) Decision {
 	}
 	if chain.Held { // after all other blockers: those would remain after waiting
 		d.Reason = reason.Leased
-		if f.Fork {
+		if f.forks() {
 			d.Detail = reason.NothingToFork
 		}
 		return d
@@ -95,7 +95,7 @@ func Decide(f Facts) Decision {
 func (d *Decision) goOn(f Facts, chain *ChainFacts) {
 	d.Mode, d.Session, d.NativeID, d.Copy = rewrite.Resume, chain.Session, chain.NativeID, f.Copies
 	if chain.Stored == StoredChanged {
-		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
+		d.Mode, d.ForkAt = rewrite.Fork, chain.forkAt
 	}
 	d.Reason, d.Continuity, d.Evidence = chain.Continuity.Relation, chain.Continuity, chain.Shown()
 	switch {
@@ -111,7 +111,7 @@ func (d *Decision) goOn(f Facts, chain *ChainFacts) {
 // next call fresh keeps this one fresh too.
 func start(f Facts) Decision {
 	source := &f.Start[0]
-	f.Past = nil // those are of the other role
+	f.Past, f.ForkPoint = nil, nil // the other role's runs say nothing, nor is its session cut
 	why, detail, _ := resumeBlocker(f, source)
 	switch {
 	case len(f.Start) > 1 || source.Concurrent:
@@ -191,7 +191,7 @@ func (f *Facts) Unrecorded() bool {
 // copies in progress if the call does not wait for them: their sources represent them.
 func continuable(f Facts) []ChainFacts {
 	return slices.DeleteFunc(slices.Clone(f.Chains), func(c ChainFacts) bool {
-		if c.State == Live || c.Held && !(f.Fork && c.Parent != 0) {
+		if c.State == Live || c.Held && !(f.forks() && c.Parent != 0) {
 			return false
 		}
 		return slices.ContainsFunc(f.Chains, func(o ChainFacts) bool {

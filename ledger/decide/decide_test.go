@@ -32,6 +32,9 @@ func goodFacts() Facts {
 	}
 }
 
+// forkPoint finds the last message of any file.
+func forkPoint(string, Stamp) (string, reason.Code) { return "last", "" }
+
 // hit has two resumes find their session in the cache, and cost so much.
 func hit(runs []Run, input int64) {
 	for i := range 2 {
@@ -85,11 +88,11 @@ func decisions() []decision {
 		return func(f *Facts) { f.Named = true; change(f) }
 	}
 	copies := func(change func(*ChainFacts)) func(*Facts) {
-		return func(f *Facts) { f.Copies, f.Fork = true, true; change(&f.Chains[0]) }
+		return func(f *Facts) { f.Copies, f.ForkPoint = true, forkPoint; change(&f.Chains[0]) }
 	}
 	moved := func(change func(*Facts)) func(*Facts) {
 		return func(f *Facts) {
-			copies(func(c *ChainFacts) { c.Stored, c.ForkAt = StoredChanged, "last" })(f)
+			copies(func(c *ChainFacts) { c.Stored = StoredChanged })(f)
 			change(f)
 		}
 	}
@@ -381,9 +384,10 @@ func decisions() []decision {
 		{"used by somebody, and to be cut", moved(func(*Facts) {}), rewrite.Fork,
 			reason.Extends, 7},
 		{"used by somebody, no message to end with",
-			moved(func(f *Facts) { f.Chains[0].ForkAt = "" }), rewrite.Fresh, reason.SessionMoved,
-			7},
-		{"used by somebody, and left alone", moved(func(f *Facts) { f.Fork = false }),
+			moved(func(f *Facts) {
+				f.ForkPoint = func(string, Stamp) (string, reason.Code) { return "", "" }
+			}), rewrite.Fresh, reason.SessionMoved, 7},
+		{"used by somebody, and left alone", moved(func(f *Facts) { f.ForkPoint = nil }),
 			rewrite.Fresh, reason.SessionMoved, 7},
 		{"used by somebody, but idle", moved(func(f *Facts) { f.Chains[0].LastUsed = 0 }),
 			rewrite.Fresh, reason.Idle, 7},
@@ -618,7 +622,7 @@ type node struct {
 func treeFacts(nodes ...node) Facts {
 	f := goodFacts()
 	one := f.Chains[0]
-	f.Copies, f.Fork, f.Chains = true, true, nil
+	f.Copies, f.ForkPoint, f.Chains = true, forkPoint, nil
 	for _, n := range nodes {
 		c := one
 		c.Session, c.Parent, c.Newest, c.Continuity.Relation = n.session, n.parent,
@@ -762,7 +766,7 @@ func TestDecideWaitsForACopy(t *testing.T) {
 	f := treeFacts(node{2, 1, reason.Extends, 2, func(c *ChainFacts) {
 		c.State, c.Held = Running, true
 	}}, node{1, 0, reason.Extends, 1, nil})
-	f.Fork = false
+	f.ForkPoint = nil
 	for _, f.Named = range []bool{false, true} {
 		if d := Decide(f); d.Reason != reason.Leased || d.Chain != 7 {
 			t.Errorf("named %v: %s (%s)", f.Named, d.Mode, d.Reason)

@@ -51,6 +51,9 @@ type Request struct {
 	// These find facts that take long to find out. They are called only for a session that the call
 	// would otherwise continue. All but History can be nil.
 
+	// ForkPoint returns the last message of a session's file when it had that stamp, or why there
+	// is none. It is nil if sessions in use must not be copied.
+	ForkPoint func(path string, stamp Stamp) (message string, why reason.Code)
 	// History fails with a reason.Code if a commit is not known to be an ancestor of Revision.Head.
 	History func(commit string) error
 	// Checkout reports whether the directory has the content that another book's session has left,
@@ -66,7 +69,6 @@ type Request struct {
 // Facts are everything that a decision depends on.
 type Facts struct {
 	Request
-	Fork        bool // a session is copied also if another process uses it, or has used it
 	Named       bool // the task is named; otherwise continuity alone finds the chain
 	Strong      bool // no other job has the task, and the role is known
 	SameTask    bool // the task is known, but not that the calls belong together
@@ -165,12 +167,10 @@ type ChainFacts struct {
 	Concurrent bool  // two calls of the chain have run at once
 	Session    int64
 	SessionRecord
-	Held   bool // a live process holds the lease
-	Shared bool // a store decides on it, not this ledger
-	Stored StoredState
-	// the message where our last run left it, although another process has written to it
-	ForkAt       string
-	NoForkAt     reason.Code // why there is none
+	Held         bool // a live process holds the lease
+	Shared       bool // a store decides on it, not this ledger
+	Stored       StoredState
+	forkAt       string // found by ForkPoint if it has changed
 	Continuity   prompt.Continuity
 	Share        float64  // the chain's fixed number from 0 to 1
 	Evidence     Evidence // that the call continues it

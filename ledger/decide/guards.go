@@ -58,11 +58,19 @@ func (c *ChainFacts) unfit(f Facts) (why, detail reason.Code) {
 	case c.Held: // the file has changed
 	case c.Stored == StoredGone:
 		return reason.SessionGone, ""
-	case c.Stored == StoredChanged && (!f.Fork || c.ForkAt == ""):
-		return reason.SessionMoved, c.NoForkAt
+	case c.Stored == StoredChanged && f.forks():
+		if c.forkAt, detail = f.ForkPoint(c.File, c.Stamp); c.forkAt != "" {
+			return "", ""
+		}
+		return reason.SessionMoved, detail
+	case c.Stored == StoredChanged:
+		return reason.SessionMoved, ""
 	}
 	return "", ""
 }
+
+// forks reports whether a session is copied also if another process uses it, or has used it.
+func (f *Facts) forks() bool { return f.Copies && f.ForkPoint != nil }
 
 // harmless are the StateWhy of a live session that say nothing against it.
 var harmless = []reason.Code{"", reason.TurnLimit, reason.RefusedBusy, reason.LateStdin}
