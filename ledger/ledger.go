@@ -370,14 +370,6 @@ func (l *Ledger) Runtimes() ([]Runtime, error) {
 	return list, Wrap("list binaries", err)
 }
 
-// FirstPrompt returns the tokens of the first request of a session's last run that ended well, 0 if
-// they are not known.
-func (l *Ledger) FirstPrompt(session int64) (tokens int64, err error) {
-	err = l.db.QueryRow(`SELECT coalesce((SELECT first_prompt FROM calls WHERE session_id = ? AND outcome = 'ok'
-		ORDER BY id DESC LIMIT 1), 0)`, session).Scan(&tokens)
-	return tokens, err
-}
-
 // LearnBinary adds to the facts about a tool's binary.
 func (l *Ledger) LearnBinary(tool, fingerprint string, now decide.Millis, add func(*Binary)) error {
 	key := tool + " " + fingerprint

@@ -17,15 +17,17 @@ import (
 // A Ticket is a running call, as far as it is known.
 type Ticket struct {
 	Record
-	Source     int64          // the session that its own is to be a copy of, 0 for none
-	Totals     rewrite.Totals // of the session before this call
-	Left       string         // the session's Outcome.Left before this call
-	Loan       *Loan          // the session that the call has taken from another book, nil for none
-	call       *Call
-	key        prompt.Key
-	transcript bool
-	cut        bool // only part of Source was to be copied
-	finished   bool // FinishEarly has recorded the outcome
+	Source int64          // the session that its own is to be a copy of, 0 for none
+	Totals rewrite.Totals // of the session before this call
+	Left   string         // the session's Outcome.Left before this call
+	// the tokens of the first request of the session's last run that ended well, 0 if not known
+	FirstBefore int64
+	Loan        *Loan // the session that the call has taken from another book, nil for none
+	call        *Call
+	key         prompt.Key
+	transcript  bool
+	cut         bool // only part of Source was to be copied
+	finished    bool // FinishEarly has recorded the outcome
 }
 
 func (t *Ticket) begin(tx *sql.Tx, d decide.Decision) (err error) {
@@ -49,6 +51,11 @@ func (t *Ticket) begin(tx *sql.Tx, d decide.Decision) (err error) {
 		if t.Hour, err = hourPays(tx, t.Chain, t.Idle, t.HeldTokens); err != nil {
 			return err
 		}
+	}
+	if err := tx.QueryRow(`SELECT coalesce((SELECT first_prompt FROM calls WHERE session_id = ?1
+		AND chain_id = (SELECT chain_id FROM sessions WHERE id = ?1) AND outcome = 'ok'
+		ORDER BY id DESC LIMIT 1), 0)`, d.Session).Scan(&t.FirstBefore); err != nil {
+		return err
 	}
 	t.SentBytes = t.PromptBytes
 	if continues && c.Sends != nil {

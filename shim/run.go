@@ -89,7 +89,7 @@ func (d *decided) planFor(t rewrite.Target) rewrite.Plan {
 	if d.ticket != nil && d.ticket.Hour {
 		plan.Env = append(plan.Env, d.line.HourCache)
 	}
-	if plan.Resume != "" {
+	if plan.Resume != "" && d.ticket != nil {
 		plan.Least = d.leastFirst(len(plan.Prompt))
 	}
 	added := len(plan.Env) > 0 || !slices.Equal(plan.Args, d.line.Args)
@@ -114,11 +114,7 @@ func addedOptions(callers, args []string) (added []string) {
 // leastFirst returns the least number of tokens in the first request of a run that resumes the
 // decision's session with a prompt of sent bytes, 0 if it is not known.
 func (d *decided) leastFirst(sent int) int64 {
-	session := d.decision.Session
-	first, err := inTime(d.ledger, func() (int64, error) { return d.ledger.FirstPrompt(session) })
-	if err != nil {
-		d.log.fault("read first request", err)
-	}
+	first := d.ticket.FirstBefore
 	if !rewrite.CountsRequests(first, len(d.record.Prompt.Text)) {
 		return 0
 	}
