@@ -11,6 +11,7 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -113,37 +114,17 @@ func Backwards(text []byte) iter.Seq[[]byte] {
 
 // Marks are words to search a line for, each between double quotes: a line of JSON without any of
 // them need not be parsed.
-type Marks struct {
-	firsts [256]bool
-	words  [][]byte // without the opening quote
-}
+type Marks [][]byte
 
 // NewMarks makes marks of words.
-func NewMarks(words ...string) *Marks {
-	m := &Marks{}
+func NewMarks(words ...string) (marks Marks) {
 	for _, word := range words {
-		m.firsts[word[0]] = true
-		m.words = append(m.words, []byte(word+`"`))
+		marks = append(marks, []byte(`"`+word+`"`))
 	}
-	return m
+	return marks
 }
 
-// In reports whether a line has one of the words. It jumps from quote to quote: most of a long line
-// consists of a few long strings.
-func (m *Marks) In(line []byte) bool {
-	for {
-		i := bytes.IndexByte(line, '"') + 1
-		if i == 0 || i == len(line) {
-			return false
-		}
-		line = line[i:]
-		if !m.firsts[line[0]] {
-			continue
-		}
-		for _, word := range m.words {
-			if bytes.HasPrefix(line, word) {
-				return true
-			}
-		}
-	}
+// In reports whether a line has one of the words.
+func (m Marks) In(line []byte) bool {
+	return slices.ContainsFunc(m, func(word []byte) bool { return bytes.Contains(line, word) })
 }
