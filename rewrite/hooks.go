@@ -30,7 +30,13 @@ type Hooks struct {
 // whether the call has hooks that must see the whole prompt, or hooks that a resume would not run
 // as a new session does.
 func (c *CommandLine) ReadHooks(h Hooks, s HostEnv, skip func(path string) bool) {
-	files := c.parsedHooks(s, skip)
+	var files []parsedHooks
+	for i, f := range slices.Concat(s.Settings, s.Hooks) {
+		if skip == nil || !skip(f.Path) {
+			files = append(files, parsedHooks{f, i < len(s.Settings), pluginOf(f.Path),
+				parseSettings(f)})
+		}
+	}
 	plugins, off := h.enabledPlugins(files)
 	for _, f := range files {
 		switch {
@@ -56,22 +62,6 @@ type parsedHooks struct {
 	settings bool   // it is one of the call's settings files, which are settings anyhow
 	plugin   string // the plugin that it belongs to
 	tree     map[string]any
-}
-
-// parsedHooks parses the call's settings files and hook files, except those that skip names.
-func (c *CommandLine) parsedHooks(s HostEnv, skip func(path string) bool) (files []parsedHooks) {
-	add := func(f File, settings bool) {
-		if skip == nil || !skip(f.Path) {
-			files = append(files, parsedHooks{f, settings, pluginOf(f.Path), parseSettings(f)})
-		}
-	}
-	for _, f := range s.Settings {
-		add(f, true)
-	}
-	for _, f := range s.Hooks {
-		add(f, false)
-	}
-	return files
 }
 
 // enabledPlugins returns the plugins that the files enable or disable, and whether they switch off
