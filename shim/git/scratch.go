@@ -25,8 +25,9 @@ import (
 // the agent can have written these, and git would run some of them.
 type scratch struct {
 	Repository
-	at      string // the scratch repository
-	environ []string
+	at       string // the scratch repository
+	settings string // its configuration
+	environ  []string
 }
 
 // Limits for the remains of a killed call, and for the index: the bytes, and the files that a split
@@ -76,14 +77,13 @@ func (r Repository) newScratch(environ []string) (*scratch, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scratch{Repository: r, at: at, environ: environ}
-	settings := scratchConfig
+	s := &scratch{Repository: r, at: at, settings: scratchConfig, environ: environ}
 	if r.config("extensions", "objectformat") == "sha256" {
-		settings += "\tobjectFormat = sha256\n"
+		s.settings += "\tobjectFormat = sha256\n"
 	}
 	err = errors.Join(os.Mkdir(filepath.Join(at, "objects"), 0o700),
 		os.Mkdir(filepath.Join(at, "refs"), 0o700), os.Mkdir(filepath.Join(at, "info"), 0o700),
-		s.write("HEAD", "ref: refs/heads/none\n"), s.write("config", settings),
+		s.write("HEAD", "ref: refs/heads/none\n"), s.write("config", s.settings),
 		s.write("info/exclude", r.read(r.common, "info/exclude")+"\n"))
 	if shallow := r.read(r.common, "shallow"); shallow != "" {
 		err = errors.Join(err, s.write("shallow", shallow+"\n"))
@@ -148,25 +148,16 @@ func (r Repository) askReferences(environ []string, dir string, args ...string) 
 		return "", err
 	}
 	defer s.remove()
-	if dir != "" {
-		if err := s.showReferences(dir); err != nil {
-			return "", err
-		}
+	if dir != "" { // in the "reftable" format
+		err = errors.Join(s.write("config", s.settings+"\trefStorage = reftable\n"),
+			os.Symlink(filepath.Join(dir, "reftable"), filepath.Join(s.at, "reftable")))
+	}
+	if err != nil {
+		return "", err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	defer cancel()
 	return s.ask(ctx, args...)
-}
-
-// showReferences lets git read the references that a repository keeps in a directory of the
-// "reftable" format.
-func (s *scratch) showReferences(dir string) error {
-	config, err := os.ReadFile(filepath.Join(s.at, "config"))
-	if err != nil {
-		return err
-	}
-	return errors.Join(s.write("config", string(config)+"\trefStorage = reftable\n"),
-		os.Symlink(filepath.Join(dir, "reftable"), filepath.Join(s.at, "reftable")))
 }
 
 // copyIndex copies the repository's index, if there is one, with its time: git compares it with the

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"reprise/ledger/decide"
 	"reprise/shim/disk"
 	"reprise/shim/git"
 
@@ -56,7 +55,7 @@ func fileTime() int64 {
 func (p *Project) Find(left, id string) string {
 	files, all := decodeLeft(left)
 	runs := slices.DeleteFunc(slices.Clone(all), func(r leftFile) bool {
-		return p.ranBeside(r.Run)
+		return p.otherRan(r.Run.Began, r.Run.Ended)
 	})
 	if len(runs) == 0 {
 		return left
@@ -95,13 +94,6 @@ func hasLine(text, line string, digest func(string) string) bool {
 		}
 	}
 	return false
-}
-
-// ranBeside reports whether another call ran in the project beside a run, or the ledger does not
-// say.
-func (p *Project) ranBeside(r *commandRun) bool {
-	n, err := p.Beside(p.Root(), decide.Millis(r.Began/1e6), decide.Millis(r.Ended/1e6))
-	return err != nil || n > 1
 }
 
 // Timeout is how long the search for changed files can take. None are found after it. Only tests

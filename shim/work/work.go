@@ -214,7 +214,8 @@ func (p *Project) fate(root string, f leftFile, commit bool, id string) fate {
 	asCommitted := absent && id == "" ||
 		err == nil && id != "" && git.BlobID(content, len(id)) == id
 	switch {
-	case asCommitted && id != "" && !asLeft, !commit && err == nil && !asLeft && !p.ranSince(f):
+	case asCommitted && id != "" && !asLeft, !commit && err == nil && !asLeft &&
+		!p.otherRan(f.Time, time.Now().UnixNano()):
 		return reverted
 	case absent && !f.Absent:
 		return removed
@@ -224,10 +225,10 @@ func (p *Project) fate(root string, f leftFile, commit bool, id string) fate {
 	return unchanged
 }
 
-// ranSince reports whether another call than the session's latest ran in the project since a file
-// was left, or the ledger does not say.
-func (p *Project) ranSince(f leftFile) bool {
-	n, err := p.Beside(p.Root(), decide.Millis(f.Time/1e6), decide.MillisOf(time.Now()))
+// otherRan reports whether more than one call ran in the project in a span of time, in nanoseconds,
+// or the ledger does not say.
+func (p *Project) otherRan(from, to int64) bool {
+	n, err := p.Beside(p.Root(), decide.Millis(from/1e6), decide.Millis(to/1e6))
 	return err != nil || n > 1
 }
 
