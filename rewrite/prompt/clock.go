@@ -44,59 +44,35 @@ func stripClock(line string) string {
 		return line
 	}
 	var kept []string
-	var stamp timeStamp
-	for word := range words(line) {
-		switch {
+	var now, clock, date, number, name bool // name is of a month or a weekday
+	for word := range strings.FieldsFuncSeq(strings.ToLower(line), func(r rune) bool {
+		return strings.ContainsRune(" \t!\"#$%&'()*,;<=>?@[\\]^_`{|}~", r)
+	}) {
+		switch word = strings.Trim(word, ":-+./"); {
+		case word == "":
 		case clockWords(word):
 			kept = append(kept, word)
-			stamp.now = stamp.now || nowWords(word)
-		case len(kept) == 0 || !stamp.add(word):
+			now = now || nowWords(word)
+		case len(kept) == 0:
+			return line
+		case calendarWords(word):
+			name = true
+		case isClock(word):
+			clock, date = true, date || strings.Contains(word, "t")
+		case isDate(word):
+			date = true
+		case len(word) <= 4 && digits(word):
+			number = true
+		default:
 			return line
 		}
 	}
 	// A time without the date can be a parameter ("Now: 22:00"), and a lone number belongs to a
 	// date only beside a month or a weekday.
-	if stamp.now && stamp.clock && (stamp.number && stamp.name || !stamp.number && stamp.date) {
+	if now && clock && (number && name || !number && date) {
 		return "\x00clock " + strings.Join(kept, " ")
 	}
 	return line
-}
-
-type timeStamp struct {
-	now, clock, date bool
-	number           bool // that can be of a date
-	name             bool // of a month or a weekday
-}
-
-// add reads a word, and reports whether it is a part of a time.
-func (t *timeStamp) add(word string) bool {
-	switch {
-	case calendarWords(word):
-		t.name = true
-	case isClock(word):
-		t.clock = true
-		t.date = t.date || strings.Contains(word, "t")
-	case isDate(word):
-		t.date = true
-	case len(word) <= 4 && digits(word):
-		t.number = true
-	default:
-		return false
-	}
-	return true
-}
-
-// words yields the lower-case words of a line. A time or a date is one word.
-func words(line string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for word := range strings.FieldsFuncSeq(line, func(r rune) bool {
-			return strings.ContainsRune(" \t!\"#$%&'()*,;<=>?@[\\]^_`{|}~", r)
-		}) {
-			if word = strings.Trim(word, ":-+./"); word != "" && !yield(strings.ToLower(word)) {
-				return
-			}
-		}
-	}
 }
 
 // datePattern matches a date of numbers, apart by one of three signs.

@@ -295,7 +295,7 @@ func readLabel(line string) (who speaker, label, text string) {
 	}
 	switch {
 	case headingLevel(line) > 0:
-		return labelKind(line, heading), normalLabel(line), ""
+		return heading, normalLabel(line), ""
 	case line[0] == '<':
 		return tagLabel(line)
 	case len(line) >= 3 && slices.Contains([]string{"---", "===", "***", "###"}, line[:3]):
@@ -318,7 +318,7 @@ func fencedLabel(line string) (who speaker, label, text string) {
 	case first == "end":
 		return closing, normalLabel(inner), ""
 	}
-	return labelKind(inner, unknownName), normalLabel(inner), ""
+	return labelKind(inner), normalLabel(inner), ""
 }
 
 func tagLabel(line string) (who speaker, label, text string) {
@@ -327,7 +327,7 @@ func tagLabel(line string) (who speaker, label, text string) {
 	if !ok || name == "" || strings.HasPrefix(inner, "!") || strings.HasSuffix(inner, "/") {
 		return noTurn, "", line
 	}
-	return labelKind(inner, unknownName), normalLabel(inner),
+	return labelKind(inner), normalLabel(inner),
 		stripClosingTag(strings.TrimSpace(rest))
 }
 
@@ -335,7 +335,7 @@ func tagLabel(line string) (who speaker, label, text string) {
 func wordLabel(line string) (who speaker, label, text string) {
 	bare := strings.Trim(line, "*_[]# ")
 	if isLabelAlone(line, bare) && shortLabel(bare, longestLabel, labelWords) {
-		who = labelKind(bare, unknownName)
+		who = labelKind(bare)
 		if who == unknownName && findWords("past", plainWords(bare)) != "" {
 			who = everydayWord
 		}
@@ -351,7 +351,7 @@ func wordLabel(line string) (who speaker, label, text string) {
 		!strings.HasPrefix(rest, "*") || !isName(name) {
 		return noTurn, "", line
 	}
-	who = labelKind(name, unknownName)
+	who = labelKind(name)
 	if who == everydayWord && sign == '>' {
 		who = unknownName
 	}
@@ -426,14 +426,13 @@ func isName(text string) bool {
 var shownWords = anyOf("answer attempt output response reply draft result completion " +
 	"solution summary submission patch diff")
 
-// labelKind returns the speaker that a label introduces: an everyday line, or otherwise.
-func labelKind(label string, otherwise speaker) speaker {
+// labelKind returns the speaker that a label introduces: an everyday line, or an unknown name.
+func labelKind(label string) speaker {
 	words := strings.Fields(normalLabel(label))
-	named := slices.ContainsFunc(words, func(word string) bool {
+	if len(words) == 0 || slices.ContainsFunc(words, func(word string) bool {
 		return !neutralWords(word) && !countWords(word)
-	})
-	if len(words) == 0 || named || otherwise == heading {
-		return otherwise
+	}) {
+		return unknownName
 	}
 	return everydayWord
 }
