@@ -181,9 +181,6 @@ func distinctiveLine(plain string) bool {
 func names(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for word := range strings.FieldsFuncSeq(text, endsName) {
-			if !mayBeName(word) {
-				continue
-			}
 			word = strings.Trim(word, ".:!?-/")
 			for part := range strings.SplitSeq(word, ":") {
 				if !looksLikeName(part) {
@@ -204,22 +201,7 @@ func names(text string) func(yield func(string) bool) {
 
 // endsName reports whether a character cannot stand in a name.
 func endsName(r rune) bool {
-	switch r {
-	case '`', '\'', '"', '(', ')', '[', ']', '{', '}', '<', '>', ',', ';', '=', '|', '*':
-		return true
-	}
-	return unicode.IsSpace(r)
-}
-
-// mayBeName reports whether a word looks like a name: with a sign or a capital in it. Most
-// words do not.
-func mayBeName(word string) bool {
-	for i := 1; i < len(word); i++ {
-		if c := word[i]; c < 'a' && c != '-' || c > 'z' {
-			return true
-		}
-	}
-	return false
+	return unicode.IsSpace(r) || strings.ContainsRune("`'\"()[]{}<>,;=|*", r)
 }
 
 // looksLikeName reports whether a word can hardly be one of a language.
