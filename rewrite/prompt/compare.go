@@ -158,9 +158,8 @@ func (p *Prompt) replaces(base Footprint, m matched) bool {
 
 // lacksHeading reports whether a heading of the base is not in the prompt as it was.
 func (p *Prompt) lacksHeading(base Footprint) bool {
-	named := p.namedParts()
 	return slices.ContainsFunc(base.Shape.Parts, func(before Part) bool {
-		return !slices.ContainsFunc(named, func(now Part) bool { return now.Name == before.Name })
+		return !slices.ContainsFunc(p.parts, func(now part) bool { return now.Name == before.Name })
 	})
 }
 
@@ -297,14 +296,8 @@ func (p *Prompt) match(base Footprint) matched {
 	if m.whole {
 		return m
 	}
-	alike := 0 // blocks that both begin with
-	for alike < min(len(p.blocks), len(base.Blocks)) &&
-		p.blocks[alike].digest == base.Blocks[alike] {
-		alike++
-	}
-	at := p.places(base.Blocks[alike:], alike)
-	m = matched{Has: append(slices.Repeat([]bool{true}, alike), longestAscending(at)...),
-		grown: make([]lineRange, len(p.blocks)), retained: alike}
+	at := p.places(base.Blocks)
+	m = matched{Has: longestAscending(at), grown: make([]lineRange, len(p.blocks))}
 	for _, j := range at {
 		if j > 0 {
 			m.retained++
@@ -439,25 +432,16 @@ func (p *Prompt) fills(b *block, before Digest) (added lineRange, ok bool) {
 	return lineRange{}, false
 }
 
-// places returns for each block from one on the place in base, counted from 1, and 0 for a new one.
-// A block that occurs several times in base is matched as often.
-func (p *Prompt) places(base []Digest, from int) []int {
-	at := make([]int, len(p.blocks)-from)
-	free := map[Digest]int{} // the first of the equal blocks that is unmatched
+// places returns for each block the place in base, counted from 1, and 0 for a new one. A block
+// that occurs several times in base is matched as often.
+func (p *Prompt) places(base []Digest) []int {
+	at := make([]int, len(p.blocks))
+	matched := map[Digest]int{} // how many of the equal blocks
 	for j, digest := range base {
-		i, known := free[digest]
-		if !known {
-			if i, known = p.first[digest]; !known {
-				continue
-			}
-			for i < from {
-				i = p.next[i]
-			}
+		if equal := p.equal[digest]; matched[digest] < len(equal) {
+			at[equal[matched[digest]]] = j + 1
+			matched[digest]++
 		}
-		if i < len(p.blocks) {
-			at[i-from], i = j+1, p.next[i]
-		}
-		free[digest] = i
 	}
 	return at
 }
@@ -471,12 +455,9 @@ func longestAscending(numbers []int) []bool {
 		if n == 0 {
 			continue
 		}
-		k := len(ends) - 1
-		if k > 0 && numbers[ends[k]] > n {
-			k, _ = slices.BinarySearchFunc(ends[1:], n, func(end, n int) int {
-				return numbers[end] - n
-			})
-		}
+		k, _ := slices.BinarySearchFunc(ends[1:], n, func(end, n int) int {
+			return numbers[end] - n
+		})
 		before[i] = ends[k]
 		ends = slices.Replace(ends, k+1, min(k+2, len(ends)), i)
 	}

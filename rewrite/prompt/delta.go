@@ -85,24 +85,6 @@ func (p *Prompt) Delta(c Continuity) (delta string, why reason.Code) {
 // risk.
 func tooLittle(delta, prompt int) bool { return 3*delta > 2*prompt }
 
-// unchangedParts returns whether a prompt's section was one of an earlier prompt too, under a name
-// that no other section has. Each list is read once, since a prompt can have tens of thousands of
-// sections.
-func unchangedParts(before, now []Part) func(Part) bool {
-	earlier, later := partsByName(before), partsByName(now)
-	return func(p Part) bool {
-		return len(later[p.Name]) == 1 && slices.Equal(earlier[p.Name], later[p.Name])
-	}
-}
-
-func partsByName(parts []Part) map[Digest][]Part {
-	named := make(map[Digest][]Part, len(parts))
-	for _, p := range parts {
-		named[p.Name] = append(named[p.Name], p)
-	}
-	return named
-}
-
 // newTurn returns the text behind the session's newest answer in a conversation, unchanged.
 func (p *Prompt) newTurn(c Continuity) (string, reason.Code) {
 	lines := p.lines
@@ -231,23 +213,30 @@ func (p *Prompt) outline(base *Shape) (string, reason.Code) {
 	if len(p.parts) < 2 || len(base.Parts) == 0 || strings.Contains(p.Text, unchanged) {
 		return "", reason.NoCleanCut
 	}
-	named := p.namedParts()
-	if base.Parts[0].Text != named[0].Text {
+	if base.Parts[0].Text != p.parts[0].Text {
 		return "", reason.NoCleanCut
 	}
 	if p.again(p.parts[0].from, p.parts[0].to) {
 		return "", reason.SentAgain
 	}
+	before, now := map[Digest][]Digest{}, map[Digest]int{} // texts and number of sections by name
+	for _, s := range base.Parts[1:] {
+		before[s.Name] = append(before[s.Name], s.Text)
+	}
+	for _, s := range p.parts[1:] {
+		now[s.Name]++
+	}
 	var out strings.Builder
-	closing, known := p.closing(), unchangedParts(base.Parts[1:], named[1:])
-	for i, s := range p.parts[1:] {
-		if s.from >= closing || !known(named[i+1]) || p.again(s.from, s.to) {
+	closing := p.closing()
+	for _, s := range p.parts[1:] {
+		known := now[s.Name] == 1 && slices.Equal(before[s.Name], []Digest{s.Text})
+		if s.from >= closing || !known || p.again(s.from, s.to) {
 			out.WriteString(p.Text[s.from:s.to])
 		} else {
 			out.WriteString(s.heading + "\n" + unchanged + "\n\n")
 		}
 	}
-	return p.shownOpening(base.Parts[0].Name == named[0].Name) + "\n\n" + sectionsBelow + "\n\n" +
+	return p.shownOpening(base.Parts[0].Name == p.parts[0].Name) + "\n\n" + sectionsBelow + "\n\n" +
 		strings.TrimRight(out.String(), " \t\r\n") + "\n", ""
 }
 
@@ -292,6 +281,7 @@ type Part struct {
 const maxParts = 512
 
 type part struct {
+	Part
 	from, to int
 	level    int
 	heading  string
@@ -307,17 +297,12 @@ func (p *Prompt) sections() []part {
 		}
 	}
 	parts[len(parts)-1].to = len(p.Text)
-	return parts
-}
-
-func (p *Prompt) namedParts() []Part {
-	if p.named == nil {
-		for _, s := range p.parts {
-			p.named = append(p.named, Part{p.digest(s.heading), p.digest(p.Text[s.from:s.to])})
-		}
-		p.named[0].Name = p.digest(p.openingText())
+	for i := range parts {
+		s := &parts[i]
+		s.Part = Part{p.digest(s.heading), p.digest(p.Text[s.from:s.to])}
 	}
-	return p.named
+	parts[0].Name = p.digest(p.openingText())
+	return parts
 }
 
 func (p *Prompt) trimmed() string { return strings.TrimRight(p.Text, " \t\r\n") }
@@ -333,7 +318,9 @@ func (p *Prompt) shape() Shape {
 	s.HeadSize = p.closing()
 	s.Head, s.Tail = p.digest(text[:s.HeadSize]), p.digest(text[s.HeadSize:])
 	if len(p.parts) <= maxParts {
-		s.Parts = p.namedParts()
+		for _, part := range p.parts {
+			s.Parts = append(s.Parts, part.Part)
+		}
 	}
 	return s
 }

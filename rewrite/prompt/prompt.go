@@ -9,7 +9,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"strings"
 )
 
@@ -80,13 +79,11 @@ type Prompt struct {
 	// has it: a rule requires it, or the tool acts on it anew in each turn. It can be nil.
 	Again  func(text string) bool
 	blocks []block
-	first  map[Digest]int // the first block of each digest
-	next   []int          // the next block with the same digest
-	lines  []promptLine   // as a conversation
-	starts []int          // the first line of each block, and their end
-	spoken []int          // the lines with a speaker
+	equal  map[Digest][]int // the blocks of each digest
+	lines  []promptLine     // as a conversation
+	starts []int            // the first line of each block, and their end
+	spoken []int            // the lines with a speaker
 	parts  []part
-	named  []Part // by namedParts
 	print  Footprint
 
 	firstLines []Digest // of the first lines that are not blank
@@ -141,14 +138,10 @@ func New(text string, key Key) *Prompt {
 func newPrompt(text string, blocks []block, digest func(string) Digest) *Prompt {
 	p := &Prompt{Text: text, blocks: blocks, digest: digest, normals: map[string]Digest{},
 		logs: map[int]bool{}, cuts: map[int]*Prompt{}, found: map[Digest]*foundWords{},
-		gapped: map[[2]int]map[Digest]int{}, gapBytes: gapBytes}
-	p.first, p.next = make(map[Digest]int, len(blocks)), make([]int, len(blocks))
-	for i, b := range slices.Backward(blocks) {
-		next, ok := p.first[b.digest]
-		if !ok {
-			next = len(blocks)
-		}
-		p.first[b.digest], p.next[i] = i, next
+		gapped: map[[2]int]map[Digest]int{}, gapBytes: gapBytes,
+		equal: make(map[Digest][]int, len(blocks))}
+	for i, b := range blocks {
+		p.equal[b.digest] = append(p.equal[b.digest], i)
 	}
 	p.readLines()
 	p.parts = p.sections()
