@@ -67,7 +67,7 @@ func (p *Prompt) digestsOf(i int) *lineDigests {
 		if l.step != "" {
 			l.digests.stepped = p.digest(stepped(l.step, l.line))
 		}
-		for _, text := range l.inner() {
+		for _, text := range p.inner(l) {
 			l.digests.quoted = append(l.digests.quoted, p.digest(text))
 		}
 	}
@@ -75,11 +75,7 @@ func (p *Prompt) digestsOf(i int) *lineDigests {
 }
 
 func (p *Prompt) namesAnswer(i int) bool {
-	l := &p.lines[i]
-	if !l.named {
-		l.names, l.named = namesAnswer(l.line), true
-	}
-	return l.names
+	return p.names.of(i, func() bool { return namesAnswer(p.lines[i].line) })
 }
 
 // An answerMatch is an answer's place, from the first line to after the last, and the name over it,
@@ -238,7 +234,7 @@ func (p *Prompt) contains(a Answer, c *Continuity) bool {
 		if len(a.Lines) != 1 {
 			continue
 		}
-		for _, text := range p.lines[i].inner() { // something can follow an answer of one line
+		for _, text := range p.inner(&p.lines[i]) { // something can follow an answer of one line
 			if len(text) > a.Bytes {
 				shown[p.digest(text[:a.Bytes])] = true
 			}
@@ -250,21 +246,17 @@ func (p *Prompt) contains(a Answer, c *Continuity) bool {
 
 // inner returns the part of a line that can be a quotation: the text behind a name, the signs of a
 // list, or a colon, also without quotation marks.
-func (l *promptLine) inner() []string {
-	if l.quotable != nil {
-		return l.quotable
-	}
-	l.quotable = []string{}
-	add := func(text string) {
-		if text != "" && text != l.line && !slices.Contains(l.quotable, text) {
-			l.quotable = append(l.quotable, text)
+func (p *Prompt) inner(l *promptLine) []string {
+	return p.inners.of(l.at, func() (parts []string) {
+		item := listItem(l.line)
+		_, after, _ := strings.Cut(item, ": ")
+		for _, text := range []string{l.text, item, strings.TrimSpace(after)} {
+			for _, part := range []string{text, strings.Trim(text, "\"“”„«» \u00a0")} {
+				if part != "" && part != l.line && !slices.Contains(parts, part) {
+					parts = append(parts, part)
+				}
+			}
 		}
-	}
-	item := listItem(l.line)
-	_, after, _ := strings.Cut(item, ": ")
-	for _, text := range []string{l.text, item, strings.TrimSpace(after)} {
-		add(text)
-		add(strings.Trim(text, "\"“”„«» \u00a0"))
-	}
-	return l.quotable
+		return parts
+	})
 }

@@ -219,18 +219,16 @@ func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 		from >= p.blocks[i-1].at+len(p.blocks[i-1].text) {
 		return nil, 0 // the line begins a block, or is one of a message
 	}
-	if p.cuts[from] != nil {
-		return p.cuts[from], i - 1
-	}
-	above := p.blocks[i-1]
-	below := block{text: above.text[from-above.at:], at: from}
-	above.text = strings.TrimRight(above.text[:from-above.at], "\n")
-	for _, b := range []*block{&above, &below} {
-		b.digest = p.digest(normal(b.text))
-	}
-	p.cuts[from] = newPrompt(p.Text, slices.Replace(slices.Clone(p.blocks), i-1, i, above, below),
-		p.digest)
-	return p.cuts[from], i - 1
+	return p.cuts.of(from, func() *Prompt {
+		above := p.blocks[i-1]
+		below := block{text: above.text[from-above.at:], at: from}
+		above.text = strings.TrimRight(above.text[:from-above.at], "\n")
+		for _, b := range []*block{&above, &below} {
+			b.digest = p.digest(normal(b.text))
+		}
+		return newPrompt(p.Text, slices.Replace(slices.Clone(p.blocks), i-1, i, above, below),
+			p.digest)
+	}), i - 1
 }
 
 // kept reports whether a prompt that continues a conversation leaves it unchanged: it contains all

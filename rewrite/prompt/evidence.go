@@ -211,14 +211,12 @@ type mention struct {
 }
 
 func (p *Prompt) mentioned(l *promptLine) []mention {
-	if l.mentions == nil {
-		l.mentions = []mention{}
+	return p.mentions.of(l.at, func() (all []mention) {
 		for name := range names(l.line) {
-			l.mentions = append(l.mentions, mention{name, testedFile(name),
-				newWordDigest(p.digest(name))})
+			all = append(all, mention{name, testedFile(name), newWordDigest(p.digest(name))})
 		}
-	}
-	return l.mentions
+		return all
+	})
 }
 
 // A NewLine is a line that a prompt adds to the session's prompts.
@@ -238,53 +236,46 @@ func (e *Evidence) New() (lines []NewLine) {
 
 // distinctive returns the line, and the quoted part, as far as no prompt has it by chance.
 func (p *Prompt) distinctive(l *promptLine) []NewLine {
-	if l.distinctive == nil {
-		l.distinctive = []NewLine{}
-		for _, text := range append(slices.Clip(l.inner()), l.line) {
+	return p.telling.of(l.at, func() (lines []NewLine) {
+		for _, text := range append(slices.Clip(p.inner(l)), l.line) {
 			if plain := plainLine(text); distinctiveLine(plain) {
-				l.distinctive = append(l.distinctive,
-					NewLine{text, newWordDigest(p.digest(plain))})
+				lines = append(lines, NewLine{text, newWordDigest(p.digest(plain))})
 			}
 		}
-	}
-	return l.distinctive
+		return lines
+	})
 }
 
 // LineDigests returns the marks of all lines of the prompt that no prompt has by chance.
-func (p *Prompt) LineDigests() []WordDigest {
-	if p.marks != nil {
-		return p.marks
-	}
-	p.marks = []WordDigest{}
+func (p *Prompt) LineDigests() (marks []WordDigest) {
 	for i := range p.lines {
 		for _, line := range p.distinctive(&p.lines[i]) {
-			p.marks = append(p.marks, line.Digest)
+			marks = append(marks, line.Digest)
 		}
 	}
-	return p.marks
+	return marks
 }
 
 // Failure returns the new words that say that the session's last run failed, "" if there are none.
 // A count of attempts above one beside a log says so too.
 func (e *Evidence) Failure() string {
-	words := e.unquoted()
+	words := e.prompt.words(e.unquoted())
 	if past := words.find("past"); past != "" || !e.Log {
 		return past
 	}
-	return words.find(kindAttempt)
+	return words.find("attempt")
 }
 
 // Rejected reports whether the prompt adds a heading over a rejection: "## Rejection 2".
-func (e *Evidence) Rejected() bool { return e.unquoted().find("rejected") != "" }
+func (e *Evidence) Rejected() bool { return e.prompt.words(e.unquoted()).find("rejected") != "" }
 
-// unquoted returns the words of the new text without quotations.
-func (e *Evidence) unquoted() *foundWords {
-	return e.prompt.words(e.text(func(l *promptLine) string {
-		if !l.unquoted {
-			l.bare, l.unquoted = quotation().ReplaceAllString(l.line, ""), true
-		}
-		return l.bare + "\n"
-	}))
+// unquoted returns the new text without quotations.
+func (e *Evidence) unquoted() string {
+	return e.text(func(l *promptLine) string {
+		return e.prompt.bare.of(l.at, func() string {
+			return quotation().ReplaceAllString(l.line, "") + "\n"
+		})
+	})
 }
 
 // Against returns the objections to a resume. quoted reports whether a line is another's answer:
@@ -297,7 +288,7 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 		found = append(found, Finding{kindItem, item})
 	}
 	words := e.prompt.words(e.text(func(l *promptLine) string {
-		if quoted != nil && (quoted(l.line) || slices.ContainsFunc(l.inner(), quoted)) {
+		if quoted != nil && (quoted(l.line) || slices.ContainsFunc(e.prompt.inner(l), quoted)) {
 			return ""
 		}
 		return l.line + "\n"

@@ -588,11 +588,12 @@ func TestWordsAreSearchedOnce(t *testing.T) {
 			t.Errorf("%q, %v, %v", e.Failure(), e.Rejected(), e.Against(nil))
 		}
 		if searched == 0 {
-			searched = len(p.found)
+			searched = len(p.found.values)
 		}
 	}
-	if searched == 0 || len(p.found) != searched {
-		t.Errorf("%d texts are searched for one session, %d for five", searched, len(p.found))
+	if searched == 0 || len(p.found.values) != searched {
+		t.Errorf("%d texts are searched for one session, %d for five", searched,
+			len(p.found.values))
 	}
 }
 
@@ -616,7 +617,7 @@ func TestEndsOfLongText(t *testing.T) {
 			lines.WriteString(l.line + "\n")
 		}
 		want := plainWords(quotation().ReplaceAllString(lines.String(), ""))
-		if got := e.unquoted().plain; got != want {
+		if got := plainWords(e.unquoted()); got != want {
 			t.Fatalf("of %d bytes %d are searched, want %d", lines.Len(), len(got), len(want))
 		}
 	}

@@ -90,13 +90,32 @@ type Prompt struct {
 	lineStarts []int    // where these lines start
 
 	digest   func(string) Digest
-	marks    []WordDigest              // by LineDigests
-	normals  map[string]Digest         // by normalDigest
-	logs     map[int]bool              // by isLog
-	cuts     map[int]*Prompt           // by cutAt: by the place where the line starts
 	gapped   map[[2]int]map[Digest]int // by gaps: by block and number of lines
 	gapBytes int                       // how many bytes gaps can still digest
-	found    map[Digest]*foundWords    // by words: by text
+
+	normals  memo[string, Digest]      // by normalDigest
+	logs     memo[int, bool]           // by isLog
+	cuts     memo[int, *Prompt]        // by cutAt: by the place where the line starts
+	found    memo[Digest, *foundWords] // by words: by text
+	inners   memo[int, []string]       // by inner, as all below by line
+	names    memo[int, bool]           // by namesAnswer
+	mentions memo[int, []mention]      // by mentioned
+	telling  memo[int, []NewLine]      // by distinctive
+	bare     memo[int, string]         // by unquoted
+}
+
+// A memo keeps the values of a function: hundreds of sessions are compared with a prompt.
+type memo[K comparable, V any] struct{ values map[K]V }
+
+func (m *memo[K, V]) of(key K, compute func() V) V {
+	value, known := m.values[key]
+	if !known {
+		if value = compute(); m.values == nil {
+			m.values = map[K]V{}
+		}
+		m.values[key] = value
+	}
+	return value
 }
 
 // lines returns how many lines block j has, 0 if that is not known.
@@ -136,10 +155,8 @@ func New(text string, key Key) *Prompt {
 }
 
 func newPrompt(text string, blocks []block, digest func(string) Digest) *Prompt {
-	p := &Prompt{Text: text, blocks: blocks, digest: digest, normals: map[string]Digest{},
-		logs: map[int]bool{}, cuts: map[int]*Prompt{}, found: map[Digest]*foundWords{},
-		gapped: map[[2]int]map[Digest]int{}, gapBytes: gapBytes,
-		equal: make(map[Digest][]int, len(blocks))}
+	p := &Prompt{Text: text, blocks: blocks, digest: digest, gapBytes: gapBytes,
+		gapped: map[[2]int]map[Digest]int{}, equal: make(map[Digest][]int, len(blocks))}
 	for i, b := range blocks {
 		p.equal[b.digest] = append(p.equal[b.digest], i)
 	}
@@ -152,12 +169,7 @@ func newPrompt(text string, blocks []block, digest func(string) Digest) *Prompt 
 
 // normalDigest returns the digest of a text without the volatile parts.
 func (p *Prompt) normalDigest(text string) Digest {
-	d, known := p.normals[text]
-	if !known {
-		d = p.digest(normal(text))
-		p.normals[text] = d
-	}
-	return d
+	return p.normals.of(text, func() Digest { return p.digest(normal(text)) })
 }
 
 // Footprint returns the ledger's record of the prompt. Callers must not change the blocks.

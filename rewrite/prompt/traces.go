@@ -24,13 +24,10 @@ const lineWords = `lines?|zeilen?|lignes?|líneas?|linhas?|righ?[ae]|regels?|wie
 	`строк[аи]|satır`
 
 func (p *Prompt) isLog(block int) bool {
-	is, looked := p.logs[block]
-	if !looked {
-		is = slices.ContainsFunc(p.lines[p.starts[block]:p.starts[block+1]],
+	return p.logs.of(block, func() bool {
+		return slices.ContainsFunc(p.lines[p.starts[block]:p.starts[block+1]],
 			func(l promptLine) bool { return logLine().MatchString(l.full) })
-		p.logs[block] = is
-	}
-	return is
+	})
 }
 
 // A WordDigest is a short keyed digest of one or several words.

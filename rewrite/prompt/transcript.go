@@ -19,14 +19,6 @@ type promptLine struct {
 	text    string       // the line without the speaker's name
 	step    string       // how the indentation differs from the previous line's
 	digests *lineDigests // by digestsOf
-	names   bool         // it is a name over an answer: by namesAnswer, once named is set
-	named   bool
-
-	quotable    []string  // by inner
-	mentions    []mention // by mentioned
-	distinctive []NewLine // by Prompt.distinctive
-	bare        string    // without quotations, once unquoted is set
-	unquoted    bool
 }
 
 // readLines reads the prompt's lines with the turns that they open.

@@ -20,7 +20,8 @@ import (
 //
 // Kinds:
 //
-//	past    it says how the session's last run turned out: the only words that count for a resume
+//	past    it says how the session's last run turned out, which counts for a resume
+//	attempt it counts an attempt that is not the first one: it counts for a resume beside a log
 //	rejected  it is a name over a rejected text
 //	role    it assigns a role
 //	clean   it asks for a new start
@@ -103,12 +104,17 @@ const isBeginning = "…"
 // end.
 const maxScanned = 32 << 10
 
-// wordMatches are the sentences of a text that rows of the table can match. The others cost no more
-// than a look: to compile and to run all expressions would take longer than the rest of a call.
-type wordMatches map[*wordRow][]string
+// foundWords are the words of a text by kind, as far as they were looked for, and the sentences
+// that rows of the table can match. The other rows cost no more than a look: to compile and to run
+// all expressions would take longer than the rest of a call.
+type foundWords struct {
+	kinds     memo[string, string]
+	sentences map[*wordRow][]string
+}
 
-func searchWords(plain string) wordMatches {
-	found, begin, seen := wordMatches{}, wordsBegin(), map[string]bool{}
+// searchWords searches a text that plainWords returned.
+func searchWords(plain string) *foundWords {
+	found, begin, seen := map[*wordRow][]string{}, wordsBegin(), map[string]bool{}
 	for sentence := range strings.SplitSeq(plain, "\n") {
 		if seen[sentence] {
 			continue
@@ -135,69 +141,30 @@ func searchWords(plain string) wordMatches {
 			found[row] = []string{plain}
 		}
 	}
-	return found
-}
-
-// find returns the first words of a kind, "" if there are none.
-func (f wordMatches) find(kind string) string {
-	for _, row := range wordRows() {
-		if row.kind != kind {
-			continue
-		}
-		for _, sentence := range f[row] {
-			if words := row.expression().FindString(sentence); words != "" {
-				return strings.TrimSpace(words)
-			}
-		}
-	}
-	return ""
-}
-
-// kindAttempt is the kind of the count of an attempt that is not the first one.
-const kindAttempt = "attempt"
-
-var laterAttempt = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:attempt|retry|try) (?:[2-9]|[1-9]\d)\b`)
-})
-
-// foundWords are the words that were looked for in a text.
-type foundWords struct {
-	plain   string
-	matches func() wordMatches
-	kinds   map[string]string // by kind, "" for none
-}
-
-// words returns the words of a text of the prompt. Each text is searched once: hundreds of sessions
-// can have been sent the same.
-func (p *Prompt) words(text string) *foundWords {
-	if p == nil { // the evidence is of no prompt
-		return newFoundWords(text)
-	}
-	digest := p.digest(text)
-	if p.found[digest] == nil {
-		p.found[digest] = newFoundWords(text)
-	}
-	return p.found[digest]
-}
-
-func newFoundWords(text string) *foundWords {
-	plain := plainWords(text)
-	return &foundWords{plain, sync.OnceValue(func() wordMatches { return searchWords(plain) }),
-		map[string]string{}}
+	return &foundWords{sentences: found}
 }
 
 // find returns the first words of a kind, "" if there are none.
 func (f *foundWords) find(kind string) string {
-	words, known := f.kinds[kind]
-	if !known {
-		if kind == kindAttempt {
-			words = laterAttempt().FindString(f.plain)
-		} else {
-			words = f.matches().find(kind)
+	return f.kinds.of(kind, func() (words string) {
+		for _, row := range wordRows() {
+			for _, sentence := range f.sentences[row] {
+				if row.kind == kind && words == "" {
+					words = strings.TrimSpace(row.expression().FindString(sentence))
+				}
+			}
 		}
-		f.kinds[kind] = words
+		return words
+	})
+}
+
+// words returns the words of a text of the prompt.
+func (p *Prompt) words(text string) *foundWords {
+	search := func() *foundWords { return searchWords(plainWords(text)) }
+	if p == nil { // the evidence is of no prompt
+		return search()
 	}
-	return words
+	return p.found.of(p.digest(text), search)
 }
 
 // findWords returns the first words of a kind in a text that plainWords returned, "" if there are

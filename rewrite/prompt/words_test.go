@@ -132,7 +132,8 @@ func TestWordsBegin(t *testing.T) {
 
 // Each row matches its sentence, and has a kind that is looked for.
 func TestWords(t *testing.T) {
-	known := map[string]bool{"past": true, "rejected": true, "own": true, "shown": true}
+	known := map[string]bool{"past": true, "attempt": true, "rejected": true, "own": true,
+		"shown": true}
 	for kind := range reasonsAgainst {
 		known[kind] = true
 	}
