@@ -16,15 +16,12 @@ import (
 
 	"reprise/rewrite/reason"
 	"reprise/shim/disk"
-
-	"golang.org/x/sys/unix"
 )
 
-// Limits, in bytes, for reading a repository's files and the end of HEAD's reflog.
+// Limits, in bytes, for reading a repository's files.
 const (
 	maxGitFile    = 1 << 20
 	maxPackedRefs = 64 << 20
-	maxReflog     = 64 << 10
 )
 
 // Timeout is how long git can take. No answer in time counts as none. Only tests change it.
@@ -157,7 +154,7 @@ func (r Repository) eachSetting(use func(section, key, value string)) {
 }
 
 // History fails with a reason.Code if a commit is not known to be an ancestor of the head of a
-// directory's repository. If the reflog of HEAD does not show that it is one, git is asked.
+// directory's repository.
 func History(dir, commit, head string, environ []string) error {
 	repo, err := Find(dir)
 	switch {
@@ -165,8 +162,6 @@ func History(dir, commit, head string, environ []string) error {
 		return reason.CommitUnknown
 	case head == "":
 		return reason.CommitGone // the branch has no commit
-	case repo.loggedCommits(commit, head):
-		return nil
 	}
 	_, err = repo.Ask(environ, "merge-base", "--is-ancestor", commit, head)
 	var exit *exec.ExitError
@@ -177,40 +172,6 @@ func History(dir, commit, head string, environ []string) error {
 		return reason.CommitGone
 	}
 	return reason.CommitUnknown
-}
-
-// loggedCommits reports whether the reflog of HEAD leads from one commit to another by plain
-// commits only.
-func (r Repository) loggedCommits(from, to string) bool {
-	log := readEnd(filepath.Join(r.Dir, "logs", "HEAD"), maxReflog)
-	lines := strings.Split(strings.TrimSuffix(log, "\n"), "\n")
-	for at := len(lines) - 1; at >= 0; at-- {
-		entry, message, found := strings.Cut(lines[at], "\t")
-		fields := strings.Fields(entry)
-		if !found || len(fields) < 2 || fields[1] != to || !strings.HasPrefix(message, "commit: ") {
-			return false
-		}
-		if to = fields[0]; to == from {
-			return true
-		}
-	}
-	return false
-}
-
-// readEnd returns at most so many bytes of the end of a regular file, "" if it cannot be read.
-func readEnd(path string, most int64) string {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	data := make([]byte, min(info.Size(), most))
-	n, _ := f.ReadAt(data, info.Size()-int64(len(data)))
-	return string(data[:n])
 }
 
 // ProjectDirs returns the directories under which a tool can store a project's settings: the
