@@ -91,9 +91,6 @@ type answerMatch struct {
 // with all of them but the newest.
 func (h *history) nextAnswer(i int) (answerMatch, bool) {
 	n, sent := len(h.spans), &h.c.sent
-	if n == len(sent.Answers) {
-		return answerMatch{}, false
-	}
 	at, ok := h.findAnswer(sent.Answers[n], i, h.c)
 	switch {
 	case !ok:

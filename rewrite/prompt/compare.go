@@ -337,16 +337,9 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 	return m
 }
 
-// firstLines returns the first n lines of a block, "" if it has not as many.
+// firstLines returns the first n lines of a block that has as many.
 func (b *block) firstLines(n int) string {
-	if b.message != nil || n == 0 {
-		return ""
-	}
-	lines := strings.SplitN(b.text, "\n", n+1)
-	if len(lines) < n {
-		return ""
-	}
-	return strings.Join(lines[:n], "\n")
+	return strings.Join(strings.SplitN(b.text, "\n", n+1)[:n], "\n")
 }
 
 // grew returns the lines that a block has beside all lines of an earlier one, in one place.

@@ -176,9 +176,6 @@ func listItem(line string) string {
 
 // AddChanged looks for a trace of files that the session's runs changed, or of their tests.
 func (e *Evidence) AddChanged(files []string) {
-	if len(files) == 0 {
-		return
-	}
 	changed := map[string]bool{}
 	for _, file := range files {
 		changed[baseName(file)] = true
@@ -194,9 +191,6 @@ func (e *Evidence) AddChanged(files []string) {
 
 // findTrace adds the names in a new line that the session touched or said first.
 func (e *Evidence) findTrace(l *promptLine, touched func(mention) bool) {
-	if len(e.Trace) == maxTraceNames {
-		return
-	}
 	for _, m := range e.prompt.mentioned(l) {
 		if len(e.Trace) < maxTraceNames && touched(m) && !slices.Contains(e.Trace, m.name) {
 			e.Trace = append(e.Trace, m.name)

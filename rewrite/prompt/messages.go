@@ -28,9 +28,6 @@ const maxHistories = 64
 // cutMessages finds conversations in JSON and cuts each into one block a message, so that they are
 // compared turn by turn even if the text around them moves. Everything else is cut by lines.
 func cutMessages(text string) []block {
-	if !strings.Contains(text, `":`) && !strings.Contains(text, `" :`) {
-		return cut(text, 0)
-	}
 	var blocks []block
 	var open fence
 	// from is the start of the text not yet cut, rest the text not yet searched

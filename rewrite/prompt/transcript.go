@@ -134,25 +134,11 @@ func (p *Prompt) newLines(m matched) (indexes []int) {
 	return indexes
 }
 
-// nextOf returns the first of some ascending indexes from i on, end if there is none.
-func nextOf(indexes []int, i, end int) int {
-	if at, _ := slices.BinarySearch(indexes, i); at < len(indexes) {
-		return indexes[at]
-	}
-	return end
-}
-
 // findHistory finds the session's answers in the prompt, in order, and the turns beside them.
 func (p *Prompt) findHistory(c *Continuity) *history {
 	h := &history{Prompt: p, c: c, known: map[string]bool{}, talks: c.sent.Transcript}
 	answers, lines := c.sent.Answers, p.lines
-	for i := 0; len(h.spans) < len(answers); {
-		if len(h.spans) == len(answers)-1 { // the newest answer is new, or under a name
-			i = min(nextOf(c.new, i, len(lines)), nextOf(p.spoken, i, len(lines)))
-		}
-		if i == len(lines) {
-			break
-		}
+	for i := 0; i < len(lines) && len(h.spans) < len(answers); {
 		l := &lines[i]
 		at, ok := h.nextAnswer(i)
 		if !ok {
