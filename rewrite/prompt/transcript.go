@@ -241,18 +241,24 @@ func (h *history) checkForeign() {
 	for _, i := range slices.Backward(h.spoken) {
 		l := &h.lines[i]
 		h.marked = h.marked || h.isAnswered(i)
-		if !h.isAdded(i) {
-			continue
+		if h.c.old(l) || h.isAnswer(i) || !l.speaker.isTurn() || h.c.introduces(l) {
+			continue // it is the session's, or was sent to it
 		}
 		behind := h.newest && i >= h.end
 		if l.speaker == unknownName && turned && i > first && !h.known[l.label] && !behind {
 			h.marked = true // an unknown speaker between known ones
 		}
 		turned = turned || h.known[l.label]
-		switch h.originOf(i, behind) {
-		case unknownRun:
-			h.marked = true
-		case foreignSpeaker:
+		switch {
+		case l.text == "" && i == len(h.lines)-1: // "Assistant:" at the end requests the answer
+			another := h.newest && h.label != "" && l.label != h.label && l.speaker != assistant
+			h.marked = h.marked || another
+		case h.namesAnswer(i): // evidence looks at it
+		case behind && h.replies(i):
+		case l.speaker == assistant, l.speaker == toolOutput && (h.talks || h.label != ""):
+			h.marked = true // no run of the session is known to have given it
+		case l.speaker == toolOutput && !behind:
+		case h.talks || l.speaker != unknownName:
 			h.foreign = l.line
 		}
 	}
@@ -264,40 +270,6 @@ func (h *history) isAnswered(i int) bool {
 	l := &h.lines[i]
 	return h.c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(h.lines) &&
 		!h.c.old(&h.lines[i+1]) && !h.isAnswer(i+1)
-}
-
-// isAdded reports whether line i opens a turn that is neither the session's nor was sent to it.
-func (h *history) isAdded(i int) bool {
-	l := &h.lines[i]
-	return !h.c.old(l) && !h.isAnswer(i) && l.speaker.isTurn() && !h.c.introduces(l)
-}
-
-// An origin is where an added turn comes from.
-type origin int
-
-const (
-	expectedSpeaker origin = iota // it is addressed to the session, or evidence looks at it
-	unknownRun                    // no run of the session is known to have given it
-	foreignSpeaker
-)
-
-// originOf returns the origin of the added turn that line i opens, behind the newest answer or
-// elsewhere.
-func (h *history) originOf(i int, behind bool) origin {
-	switch l := &h.lines[i]; {
-	case l.text == "" && i == len(h.lines)-1: // "Assistant:" at the very end requests the answer
-		if h.newest && h.label != "" && l.label != h.label && l.speaker != assistant {
-			return unknownRun // of another than the session
-		}
-	case h.namesAnswer(i): // evidence looks at it
-	case behind && h.replies(i):
-	case l.speaker == assistant, l.speaker == toolOutput && (h.talks || h.label != ""):
-		return unknownRun
-	case l.speaker == toolOutput && !behind:
-	case h.talks || l.speaker != unknownName:
-		return foreignSpeaker
-	}
-	return expectedSpeaker
 }
 
 // firstKnown returns the first line that the session was sent from a speaker who speaks again, -1
