@@ -76,23 +76,15 @@ var wordRows = sync.OnceValue(func() (rows []*wordRow) {
 	return rows
 })
 
-// wordsBegin returns the rows of scripts with spaces by their first words and by the beginnings of
-// these.
-var wordsBegin = sync.OnceValue(func() (b struct{ whole, beginning map[string][]*wordRow }) {
-	b.whole, b.beginning = map[string][]*wordRow{}, map[string][]*wordRow{}
+// wordsBegin returns the rows by their first words, or the beginnings of these with "…".
+var wordsBegin = sync.OnceValue(func() map[string][]*wordRow {
+	begin := map[string][]*wordRow{}
 	for _, row := range wordRows() {
 		for _, word := range row.words {
-			if !row.spaced {
-				continue
-			}
-			if beginning, is := strings.CutSuffix(word, isBeginning); is {
-				b.beginning[beginning] = append(b.beginning[beginning], row)
-			} else {
-				b.whole[word] = append(b.whole[word], row)
-			}
+			begin[word] = append(begin[word], row)
 		}
 	}
-	return b
+	return begin
 })
 
 // maxBeginning is the length in bytes of the longest beginning of a word in the table.
@@ -114,12 +106,8 @@ type foundWords struct {
 
 // searchWords searches a text that plainWords returned.
 func searchWords(plain string) *foundWords {
-	found, begin, seen := map[*wordRow][]string{}, wordsBegin(), map[string]bool{}
+	found, begin := map[*wordRow][]string{}, wordsBegin()
 	for sentence := range strings.SplitSeq(plain, "\n") {
-		if seen[sentence] {
-			continue
-		}
-		seen[sentence] = true
 		add := func(rows []*wordRow) {
 			for _, row := range rows {
 				if in := found[row]; len(in) == 0 || in[len(in)-1] != sentence {
@@ -128,13 +116,13 @@ func searchWords(plain string) *foundWords {
 			}
 		}
 		for word := range strings.SplitSeq(sentence, " ") {
-			add(begin.whole[word])
+			add(begin[word])
 			for n := 1; n <= min(maxBeginning, len(word)); n++ {
-				add(begin.beginning[word[:n]])
+				add(begin[word[:n]+isBeginning])
 			}
 		}
 	}
-	for _, row := range wordRows() {
+	for _, row := range wordRows() { // in scripts without spaces any place can be a word's
 		if !row.spaced && slices.ContainsFunc(row.words, func(w string) bool {
 			return strings.Contains(plain, strings.TrimSuffix(w, isBeginning))
 		}) {
