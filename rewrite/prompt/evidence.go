@@ -357,30 +357,19 @@ var quotation = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"[^"\n]*"|“[^”\n]*”|„[^“\n]*“|«[^»\n]*»|「[^」\n]*」`)
 })
 
-// text returns the new text without code and logs, line by line as read returns it: the beginning
-// and the end, as far as they are searched for words.
+// text returns the new text without code and logs, line by line as read returns it.
 func (e *Evidence) text(read func(*promptLine) string) string {
-	var code fence
 	lines := e.new
 	if e.since != nil {
 		lines = e.since
 	}
-	lines = slices.DeleteFunc(slices.Clone(lines), func(l *promptLine) bool {
-		return code.next(l.line) || strings.HasPrefix(l.full, "    ") ||
-			strings.HasPrefix(l.full, "\t")
-	})
+	var code fence
 	var text strings.Builder
-	for len(lines) > 0 && text.Len() <= maxScanned {
-		text.WriteString(read(lines[0]))
-		lines = lines[1:]
-	}
-	var end []string
-	for left := maxScanned; len(lines) > 0 && left >= 0; lines = lines[:len(lines)-1] {
-		line := read(lines[len(lines)-1])
-		end, left = append(end, line), left-len(line)
-	}
-	for _, line := range slices.Backward(end) {
-		text.WriteString(line)
+	for _, l := range lines {
+		if !code.next(l.line) && !strings.HasPrefix(l.full, "    ") &&
+			!strings.HasPrefix(l.full, "\t") {
+			text.WriteString(read(l))
+		}
 	}
 	return text.String()
 }
