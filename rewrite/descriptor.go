@@ -175,9 +175,6 @@ func Dashed(path string) string {
 }
 
 // Literal escapes a path so that it matches only itself in a pattern.
-func Literal(path string) string {
-	if !strings.ContainsAny(path, `*?[\`) {
-		return path // making a Replacer takes longer than all else here
-	}
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
-}
+func Literal(path string) string { return literal.Replace(path) }
+
+var literal = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`)
