@@ -74,26 +74,17 @@ func (p *Project) Find(left, id string) string {
 		}
 		path := filepath.Join(root, f.Path)
 		content, err := disk.Read(path, maxLeftBytes)
+		said := runs[i].Run.Said
 		if err != nil || disk.Resolve(path) != path || id != "" && strings.Contains(content, id) ||
-			hasLine(content, runs[i].Run.Said, digest) {
+			said != "" && slices.ContainsFunc(strings.Split(content, "\n"), func(l string) bool {
+				return digest(strings.TrimSpace(l)) == said
+			}) {
 			continue
 		}
 		f.Digest = digest(content)
 		files = append(files, f)
 	}
 	return encodeLeft(append(files, all...))
-}
-
-func hasLine(text, line string, digest func(string) string) bool {
-	if line == "" {
-		return false
-	}
-	for l := range strings.SplitSeq(text, "\n") {
-		if digest(strings.TrimSpace(l)) == line {
-			return true
-		}
-	}
-	return false
 }
 
 // Timeout is how long the search for changed files can take. None are found after it. Only tests
