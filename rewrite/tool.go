@@ -344,7 +344,8 @@ type Stream interface {
 // NoLines is the MaxLine of a stream that does not read lines.
 const NoLines = -1
 
-// StreamState is the facts that a run's output revealed.
+// StreamState is the facts that a run's output revealed. The JSON, which can outlive the call, has
+// no text of the model.
 type StreamState struct {
 	ID      string // session ID, from the tool's own field, of valid form
 	Source  string // where it was read: stdout, stderr, file
