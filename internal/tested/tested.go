@@ -8,7 +8,6 @@ package tested
 import (
 	_ "embed"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,8 +53,6 @@ func BuiltIn() (l Versions) {
 	return l
 }
 
-var pinned = regexp.MustCompile(`^([@\w][\w./-]*)(@|==)(\d+(?:\.\d+)+)$`)
-
 // Tool returns the entry of a tool or an SDK, which is empty if there is none.
 func (l Versions) Tool(name string) Tool {
 	for _, t := range slices.Concat(l.Tools, l.SDKs) {
@@ -67,20 +64,15 @@ func (l Versions) Tool(name string) Tool {
 }
 
 // Package returns the name of the pinned package.
-func (t Tool) Package() string { return t.part(1) }
+func (t Tool) Package() string {
+	return strings.TrimRight(strings.TrimSuffix(t.Pin, t.Version()), "@=")
+}
 
 // Version returns the pinned version.
-func (t Tool) Version() string { return t.part(3) }
+func (t Tool) Version() string { return t.Pin[strings.LastIndexAny(t.Pin, "@=")+1:] }
 
 // Python reports whether the package is pip's.
-func (t Tool) Python() bool { return t.part(2) == "==" }
-
-func (t Tool) part(n int) string {
-	if m := pinned.FindStringSubmatch(t.Pin); m != nil {
-		return m[n]
-	}
-	return ""
-}
+func (t Tool) Python() bool { return strings.Contains(t.Pin, "==") }
 
 // Rows returns all versions that were tried, the oldest first. The pin is the last one.
 func (t Tool) Rows() []Result {
