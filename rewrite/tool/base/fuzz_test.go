@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"reprise/rewrite"
 	"reprise/rewrite/jsonline"
 	"reprise/test/tooltest"
 )
@@ -29,7 +30,8 @@ func FuzzJSONLine(f *testing.F) {
 			return
 		}
 		totals := EncodeTotals(numbers, func(string) bool { return true })
-		got := SubtractTotals(bytes.Clone(line), numbers, totals, nil)
+		s := NewStream(rewrite.CommandLine{}, rewrite.Plan{}, totals)
+		got := SubtractTotals(bytes.Clone(line), numbers, s.Before, nil)
 		if !json.Valid(got) {
 			t.Fatalf("%q becomes %q", line, got)
 		}

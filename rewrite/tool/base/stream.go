@@ -17,6 +17,7 @@ type Stream struct {
 	Call     rewrite.CommandLine
 	Plan     rewrite.Plan
 	Previous rewrite.Totals // the session's before the run
+	Before   Figures        // their numbers, nil if there are none
 	State    rewrite.StreamState
 	Stderr   string // to be shown there
 	Text     Text   // the caller's view, for streams that show text as it comes
@@ -32,6 +33,9 @@ type Stream struct {
 // waited here, the tool would not notice that the reader is gone.
 func NewStream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Totals) Stream {
 	s := Stream{Call: c, Plan: p, Previous: previous, Valid: IsUUID}
+	if json.Unmarshal([]byte(previous), &s.Before) != nil {
+		s.Before = nil
+	}
 	switch c.Format {
 	case rewrite.StreamJSON:
 		s.Max = rewrite.LongestLine
@@ -159,9 +163,13 @@ type ClaudeEvent struct {
 // Fails reports whether a result is marked as an error.
 func (e *ClaudeEvent) Fails() bool { return e.IsError != nil && *e.IsError }
 
-// Strange reports whether nobody knows of a result whether it is an error.
-func (e *ClaudeEvent) Strange() bool {
-	return e.IsError == nil || e.Subtype != "success" && !strings.HasPrefix(e.Subtype, "error")
+// LearnResult records a result. It is malformed if it does not say whether it is an error.
+func (s *Stream) LearnResult(e *ClaudeEvent) {
+	s.State.Results++
+	s.State.Final, s.State.Answer = true, e.Result
+	s.State.Malformed = s.State.Malformed || e.IsError == nil ||
+		e.Subtype != "success" && !strings.HasPrefix(e.Subtype, "error")
+	s.State.Failed = e.Fails() || e.Subtype != "success" || s.State.Malformed
 }
 
 // ClaudeUsage is a request's usage as claude, qwen and droid report it.
@@ -194,15 +202,15 @@ var escape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\
 
 // StripEscapes removes the colors of a text.
 func StripEscapes(text string) string {
-	if !strings.Contains(text, "\x1b") {
-		return text
-	}
 	return escape().ReplaceAllString(text, "")
 }
 
+// Figures are numbers by their paths in an event.
+type Figures map[string]json.Number
+
 // EncodeTotals encodes the numbers at wanted paths.
 func EncodeTotals(numbers []jsonline.Numeral, wanted func(path string) bool) rewrite.Totals {
-	totals := map[string]json.Number{}
+	totals := Figures{}
 	for _, n := range numbers {
 		if wanted(n.Path) {
 			totals[n.Path] = json.Number(n.Text)
@@ -215,15 +223,11 @@ func EncodeTotals(numbers []jsonline.Numeral, wanted func(path string) bool) rew
 	return rewrite.Totals(text)
 }
 
-// SubtractTotals replaces the cumulative numbers in a line by their increase since previous, and
-// keeps every other byte. If one of them has increased by less than the run's own part, as far as
-// that is known, they are not cumulative and the line is returned unchanged.
-func SubtractTotals(line []byte, numbers []jsonline.Numeral, previous rewrite.Totals,
+// SubtractTotals replaces the cumulative numbers in a line by their increase since before. Every
+// other byte stays. If one of them has increased by less than the run's own part, as far as that is
+// known, they are not cumulative and the line is returned unchanged.
+func SubtractTotals(line []byte, numbers []jsonline.Numeral, before Figures,
 	own map[string]int64) []byte {
-	var before map[string]json.Number
-	if previous == "" || json.Unmarshal([]byte(previous), &before) != nil {
-		return line
-	}
 	var out []byte
 	at := 0
 	for _, n := range numbers {
@@ -245,12 +249,7 @@ func SubtractTotals(line []byte, numbers []jsonline.Numeral, previous rewrite.To
 
 // WithoutUnused returns a line without the models that only the session's earlier runs have used: a
 // call of its own lists none that did not answer. Path leads to the models.
-func WithoutUnused(line []byte, numbers []jsonline.Numeral, earlier rewrite.Totals,
-	path string) []byte {
-	var before map[string]json.Number
-	if json.Unmarshal([]byte(earlier), &before) != nil {
-		return line
-	}
+func WithoutUnused(line []byte, numbers []jsonline.Numeral, before Figures, path string) []byte {
 	used := map[string]bool{}
 	for _, n := range numbers {
 		model, _, _ := strings.Cut(strings.TrimPrefix(n.Path, path+"\t"), "\t")

@@ -70,15 +70,17 @@ func PlanYargs(plan *rewrite.Plan, c rewrite.CommandLine, newID string, resume .
 }
 
 // YargsPrompt puts stdin first, then an empty line, then the prompt. It returns "" if the tool
-// would not read all of stdin.
-func YargsPrompt(c *rewrite.CommandLine, stdin string) string {
+// would not read all of stdin, or not send the prompt to the model.
+func YargsPrompt(c rewrite.CommandLine, stdin string, isCommand func(text string) bool) string {
+	text := c.Prompt
 	switch {
-	case len(stdin) > MaxYargsStdin:
-		return ""
-	case c.Prompt == "":
-		return stdin
+	case text == "":
+		text = stdin
 	case stdin != "":
-		return stdin + "\n\n" + c.Prompt
+		text = stdin + "\n\n" + text
 	}
-	return c.Prompt
+	if len(stdin) > MaxYargsStdin || isCommand(text) {
+		return ""
+	}
+	return text
 }

@@ -3,7 +3,6 @@ package claude
 import (
 	"bytes"
 	"cmp"
-	"slices"
 	"strings"
 
 	"reprise/rewrite"
@@ -37,7 +36,7 @@ type fileEntry struct {
 
 // entries are texts; every entry worth parsing contains one. In the text of a message
 // the quotes would be escaped.
-var entries = [][]byte{
+var entries = jsonline.Marks{
 	[]byte(`"type":"user"`), []byte(`"type":"assistant"`), []byte(`"type":"system"`),
 	[]byte(`"type":"cost-state"`),
 }
@@ -46,7 +45,7 @@ var entries = [][]byte{
 // are older than the run.
 func (s *stream) File(_ string, line []byte) {
 	s.endTasks(line)
-	if !slices.ContainsFunc(entries, func(mark []byte) bool { return bytes.Contains(line, mark) }) {
+	if !entries.In(line) {
 		return
 	}
 	e := &fileEntry{}
@@ -161,7 +160,7 @@ func (s *stream) learnCosts(line []byte) {
 	s.State.Totals = base.EncodeTotals(numbers, runsOn)
 	own := line
 	if s.Plan.Resume != "" && s.countsOn(numbers) {
-		if own = base.SubtractTotals(line, numbers, s.Previous, nil); bytes.Equal(own, line) {
+		if own = base.SubtractTotals(line, numbers, s.Before, nil); bytes.Equal(own, line) {
 			return
 		}
 	}

@@ -19,7 +19,6 @@ import (
 // which claude counts over the whole session, and the names of start hooks.
 type stream struct {
 	base.Stream
-	results  int
 	answered bool            // a result says that the model has written something
 	running  bool            // the first result has figures of the whole session
 	left     map[string]bool // calls of tools that run in the background
@@ -233,12 +232,9 @@ func (s *stream) learnID(e *base.ClaudeEvent, begun bool) {
 }
 
 func (s *stream) learnResult(e *base.ClaudeEvent) {
-	s.State.Results++
+	s.LearnResult(e)
 	s.State.Final = e.StartupFailure == ""
-	s.State.Malformed = s.State.Malformed || e.Strange()
-	s.State.Failed = e.Fails() || e.Subtype != "success" || s.State.Malformed
 	s.State.TurnLimit = e.Subtype == "error_max_turns" && !s.State.Malformed
-	s.State.Answer = e.Result
 	if e.Usage != nil {
 		s.told, s.answered = e.Usage.Usage(), s.answered || e.Usage.Output > 0
 	}
@@ -293,11 +289,11 @@ func (s *stream) ownFigures(line []byte) []byte {
 	// json names no version, and the session's file can be unreadable
 	version := cmp.Or(s.State.Version, base.Own[details](s.Call).version)
 	s.State.OwnFigures = !base.AtLeast(version, 2, 1, 277) || tellsOwnFigures(numbers)
-	if s.results++; s.results == 1 {
+	if s.State.Results == 1 {
 		known := tellsOwnFigures(numbers) || version != "" && base.AtLeast(version, 2, 1, 277)
 		s.running = s.Plan.Resume != "" && known && s.countsOn(numbers)
 		if s.Plan.Copy {
-			s.Previous = carried(numbers, s.Previous)
+			s.Before = carried(numbers, s.Before)
 		}
 	}
 	if s.running {
@@ -305,13 +301,13 @@ func (s *stream) ownFigures(line []byte) []byte {
 		totals := slices.DeleteFunc(slices.Clone(numbers), func(n jsonline.Numeral) bool {
 			return n.Path == apiTime && n.Text == "0"
 		})
-		line = base.SubtractTotals(line, totals, s.Previous, nil)
+		line = base.SubtractTotals(line, totals, s.Before, nil)
 		numbers = jsonline.Numbers(line)
 	}
 	s.learnUsage(line, numbers)
 	s.totals = true
 	if s.running {
-		line = base.WithoutUnused(line, numbers, s.Previous, "modelUsage")
+		line = base.WithoutUnused(line, numbers, s.Before, "modelUsage")
 	}
 	return line
 }
@@ -326,12 +322,11 @@ func (s *stream) countsOn(numbers []jsonline.Numeral) bool {
 	if !own.Known {
 		own = s.earlier.Plus(s.usage)
 	}
-	var before map[string]json.Number
-	if s.Previous == "" || json.Unmarshal([]byte(s.Previous), &before) != nil {
+	if s.Before == nil {
 		return true // nothing can be subtracted
 	}
 	var earlier []jsonline.Numeral
-	for path, value := range before {
+	for path, value := range s.Before {
 		earlier = append(earlier, jsonline.Numeral{Path: path, Text: value.String()})
 	}
 	return !holds(all, own) || holds(all, own.Plus(tokens(earlier, "modelUsage")))
@@ -387,17 +382,17 @@ func runsOn(path string) bool {
 // result minus that result's own figures (2.1.329; older versions do not report those). They exceed
 // the known totals if the original session ended a run in between: a copy inherits the latest cost,
 // wherever it is cut.
-func carried(numbers []jsonline.Numeral, known rewrite.Totals) rewrite.Totals {
+func carried(numbers []jsonline.Numeral, known base.Figures) base.Figures {
 	at := map[string]int64{}
 	for _, n := range numbers {
 		if value, err := jsonline.Nano(n.Text); err == nil {
 			at[n.Path] = value
 		}
 	}
-	carried := map[string]json.Number{}
-	if json.Unmarshal([]byte(known), &carried) != nil {
-		return ""
+	if known == nil {
+		return nil
 	}
+	carried := maps.Clone(known)
 	cost, told := at["total_cost_usd"], false
 	for path, own := range at {
 		path = "modelUsage" + strings.TrimPrefix(path, streamOnlyKey)
@@ -413,8 +408,7 @@ func carried(numbers []jsonline.Numeral, known rewrite.Totals) rewrite.Totals {
 	if told {
 		carried["total_cost_usd"] = json.Number(jsonline.FormatNano(max(0, cost)))
 	}
-	text, _ := json.Marshal(carried) // numbers of JSON can always be written
-	return rewrite.Totals(text)
+	return carried
 }
 
 // learnUsage adds up the usage by model. It includes subagents, which the plain usage does not. A

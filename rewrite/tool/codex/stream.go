@@ -239,7 +239,7 @@ func (s *stream) ownFigures(line []byte) []byte {
 	})
 	own := line
 	if s.Plan.Resume != "" {
-		own = base.SubtractTotals(line, numbers, s.Previous,
+		own = base.SubtractTotals(line, numbers, s.Before,
 			map[string]int64{usageKey + "input_tokens": s.used().Prompt()})
 	}
 	runsOn := s.Plan.Resume != "" && bytes.Equal(own, line) || s.Call.Mode == rewrite.Observe
@@ -386,7 +386,7 @@ func (s *stream) ownTotal(line []byte) []byte {
 	if !s.exact {
 		s.State.Totals = rewrite.Totals(`{"` + tokensKey + `":` + strconv.Itoa(total) + "}")
 	}
-	before, known := tokensUsed(s.Previous)
+	before, known := tokensUsed(s.Before)
 	own := s.used()
 	switch {
 	case s.Plan.Resume == "" || !known ||
@@ -400,16 +400,13 @@ func (s *stream) ownTotal(line []byte) []byte {
 }
 
 // tokensUsed returns the sum at a transcript's end that the totals contain.
-func tokensUsed(t rewrite.Totals) (tokens int, known bool) {
-	var totals map[string]int
-	if json.Unmarshal([]byte(t), &totals) != nil {
-		return
+func tokensUsed(totals base.Figures) (tokens int, known bool) {
+	count := func(key string) int { n, _ := strconv.Atoi(totals[key].String()); return n }
+	if totals[tokensKey] != "" {
+		return count(tokensKey), true
 	}
-	if n, ok := totals[tokensKey]; ok {
-		return n, true
-	}
-	return totals[usageKey+"input_tokens"] - totals[usageKey+"cached_input_tokens"] +
-		totals[usageKey+"output_tokens"], true
+	return count(usageKey+"input_tokens") - count(usageKey+"cached_input_tokens") +
+		count(usageKey+"output_tokens"), totals != nil
 }
 
 func withThousands(n int) string {

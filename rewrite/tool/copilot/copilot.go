@@ -14,8 +14,6 @@ package copilot
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 
 	"reprise/rewrite"
@@ -224,20 +222,20 @@ func settings(path, text string) []rewrite.Setting {
 	if json.Unmarshal([]byte(text), &members) != nil {
 		return []rewrite.Setting{{Name: path, Value: text}}
 	}
-	var settings []rewrite.Setting
-	if strings.HasSuffix(path, state) {
-		delete(members, "firstLaunchAt")
-		for _, key := range slices.Sorted(maps.Keys(members)) {
-			if name := camelCase(key); slices.Contains(account, name) {
-				settings = append(settings, rewrite.Setting{Name: path + " " + name,
-					Value: jsonline.Compact(string(members[key])), Guard: reason.AuthChanged})
-				delete(members, key)
-			}
-		}
-	}
 	renamed := map[string]json.RawMessage{}
 	for key, value := range members {
 		renamed[camelCase(key)] = value
+	}
+	var settings []rewrite.Setting
+	if strings.HasSuffix(path, state) {
+		delete(renamed, "firstLaunchAt")
+		for _, name := range account {
+			if value := renamed[name]; value != nil {
+				settings = append(settings, rewrite.Setting{Name: path + " " + name,
+					Value: jsonline.Compact(string(value)), Guard: reason.AuthChanged})
+			}
+			delete(renamed, name)
+		}
 	}
 	if len(renamed) == 0 {
 		return settings

@@ -20,8 +20,6 @@ import (
 // figures, which are the session's, and the prompt; from text it leaves out the figures.
 type stream struct {
 	base.Stream
-	previous totals // nil if not known
-
 	errText base.Text // text: stderr, or both in one stream, before the figures
 	footer  bool      // text: the figures at the end of stderr have begun
 	totals  totals    // of the session; nil if not known
@@ -36,9 +34,6 @@ func (copilot) Stream(c rewrite.CommandLine, p rewrite.Plan,
 	s := &stream{Stream: base.NewStream(c, p, previous)}
 	if c.Format != rewrite.Text {
 		s.Max = rewrite.LongestLine
-	}
-	if json.Unmarshal([]byte(previous), &s.previous) != nil {
-		s.previous = nil
 	}
 	return s
 }
@@ -55,12 +50,13 @@ func (s *stream) own() (figures totals, ok bool) {
 		return nil, false
 	case s.Plan.Resume == "":
 		return s.totals, s.Call.Mode != rewrite.Observe
-	case s.previous == nil:
+	case s.Before == nil:
 		return nil, false
 	}
 	figures = totals{}
 	for name, figure := range s.totals {
-		if figures[name] = figure - s.previous[name]; figures[name] < 0 {
+		before, _ := s.Before[name].Float64() // 0 if there was none
+		if figures[name] = figure - before; figures[name] < 0 {
 			return nil, false
 		}
 	}
@@ -181,7 +177,7 @@ func (s *stream) learnResult(line []byte, e *event) []byte {
 	s.State.Failed = s.State.Failed || e.ExitCode == nil || *e.ExitCode != 0
 	answered := s.State.Answer != "" || s.State.ToolRan
 	s.State.Content = answered && s.State.ID != "" && !s.State.WrongID && !s.State.Failed
-	if s.Plan.Resume == "" || s.previous == nil {
+	if s.Plan.Resume == "" || s.Before == nil {
 		return line
 	}
 	return s.ownResult(line)
@@ -189,16 +185,16 @@ func (s *stream) learnResult(line []byte, e *event) []byte {
 
 // ownResult replaces the session's figures in json's last line by this call's.
 func (s *stream) ownResult(line []byte) []byte {
-	before, numbers := maps.Clone(s.previous), jsonline.Numbers(line)
+	before, numbers := maps.Clone(s.Before), jsonline.Numbers(line)
 	for _, n := range numbers {
 		if n.Path == "usage\tsessionDurationMs" {
 			if total, err := strconv.ParseInt(n.Text, 10, 64); err == nil {
-				before[n.Path] = float64(max(0, total-(s.last-s.begun)))
+				earlier := max(0, total-(s.last-s.begun))
+				before[n.Path] = json.Number(strconv.FormatInt(earlier, 10))
 			}
 		}
 	}
-	text, _ := json.Marshal(before) // numbers of JSON can always be written
-	return s.ownFiles(base.SubtractTotals(line, numbers, rewrite.Totals(text), nil))
+	return s.ownFiles(base.SubtractTotals(line, numbers, before, nil))
 }
 
 // ownFiles leaves in the list of changed files the ones of this run, in order.

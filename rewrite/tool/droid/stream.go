@@ -178,7 +178,7 @@ func (s *stream) ownCompletion(e *event, line []byte) []byte {
 	if s.spoke && s.says(text(e.FinalText)) {
 		own["numTurns"] = 1
 	}
-	line = base.SubtractTotals(line, numbers, s.Previous, own)
+	line = base.SubtractTotals(line, numbers, s.Before, own)
 	_, _ = jsonline.ReadEvent(line, e)
 	silent := s.Previous != "" && e.Turns != nil && *e.Turns == 0
 	s.doubtful = !silent && !s.spoke && s.strange

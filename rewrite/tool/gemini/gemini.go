@@ -176,11 +176,7 @@ func (gemini) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/gemini/stdin-and-arg). It returns "" if gemini would not send or not store all of it.
 func (gemini) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
-	prompt := base.YargsPrompt(&c, stdin)
-	if forgets(prompt) {
-		return ""
-	}
-	return prompt
+	return base.YargsPrompt(c, stdin, forgets)
 }
 
 // Plan leaves every format as it is. In text, which does not name the session, the shim chooses the

@@ -48,9 +48,6 @@ func (t Options) With(learned rewrite.Probe) Options {
 // Find returns the option of that name.
 func (t Options) Find(name string) (rewrite.Option, bool) {
 	for _, group := range t {
-		if !strings.Contains(group.Options, name) {
-			continue
-		}
 		for option := range strings.FieldsSeq(group.Options) {
 			for known := range strings.SplitSeq(option, "|") {
 				if known == name {

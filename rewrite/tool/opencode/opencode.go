@@ -258,24 +258,18 @@ func (o opencode) why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) 
 		first = in.Args[p.Operands[0].At]
 	}
 	p = p.WithoutOff()
-	level := base.Own[details](*c).logLevel
-	switch why := base.Why(c, o.About, p, in, base.Signs{
+	s := base.Signs{
 		Command:     first != "run" && first != "",
 		Interactive: first == "",
-		Bad:         p.Repeated() || c.Format == "",
-	}); {
-	case why != "":
-		return why
-	case in.Env(o.variable+"DB") != "":
-		c.Unmanaged = o.variable + "DB"
-		return reason.UnmanagedOption
-	case c.Format == rewrite.Text && level != "" && level != "INFO" && level != "DEBUG":
-		c.Unmanaged = "--log-level"
-		return reason.UnmanagedOption // the log would not name the session
-	case c.Prompt == "" && in.StdinTTY:
-		return reason.BadUsage
+		Bad:         p.Repeated() || c.Format == "" || c.Prompt == "" && in.StdinTTY,
 	}
-	return ""
+	switch level := base.Own[details](*c).logLevel; {
+	case in.Env(o.variable+"DB") != "":
+		s.Unmanaged = o.variable + "DB"
+	case c.Format == rewrite.Text && level != "" && level != "INFO" && level != "DEBUG":
+		s.Unmanaged = "--log-level" // the log would not name the session
+	}
+	return base.Why(c, o.About, p, in, s)
 }
 
 // ResolveWithEnv passes through a version that was not measured, and an unknown one: 1.15.13

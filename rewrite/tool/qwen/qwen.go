@@ -184,11 +184,7 @@ func settings(path, text string) []rewrite.Setting {
 // (recordings/qwen/stdin-and-arg). qwen adds that line to stdin alone as well; it is left out here,
 // so that a resume adds it again. It returns "" if qwen would not send all of it.
 func (qwen) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
-	text := base.YargsPrompt(&c, stdin)
-	if prompt.IsSlashCommand(text) {
-		return ""
-	}
-	return text
+	return base.YargsPrompt(c, stdin, prompt.IsSlashCommand)
 }
 
 // Plan leaves every format as it is. In text, which does not name the session, the shim chooses the

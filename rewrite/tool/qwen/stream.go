@@ -130,11 +130,7 @@ func (s *stream) learnMessage(e *event) {
 }
 
 func (s *stream) learnResult(e *event) {
-	s.State.Results++
-	s.State.Final = true
-	s.State.Malformed = s.State.Malformed || e.Strange()
-	s.State.Failed = e.Fails() || e.Subtype != "success" || s.State.Malformed
-	s.State.Answer = e.Result
+	s.LearnResult(&e.ClaudeEvent)
 	if e.Fails() {
 		s.State.Refusal = refusals.In(string(e.Error.Message))
 		s.State.Outside = failures.Begins(string(e.Error.Message))
@@ -147,7 +143,7 @@ func (s *stream) ownFigures(result []byte) []byte {
 	numbers := jsonline.Numbers(result)
 	s.State.Totals = base.EncodeTotals(numbers, runsOn)
 	if s.Plan.Resume != "" {
-		result = base.SubtractTotals(result, numbers, s.Previous,
+		result = base.SubtractTotals(result, numbers, s.Before,
 			map[string]int64{"usage\tinput_tokens": s.sent})
 		numbers = jsonline.Numbers(result)
 		result = s.withoutUnused(result, numbers)
@@ -160,7 +156,7 @@ func (s *stream) ownFigures(result []byte) []byte {
 // prompt that a hook blocked, a call of its own has no total and no pace either (0.24.4). A result
 // of stream-json has no models.
 func (s *stream) withoutUnused(result []byte, numbers []jsonline.Numeral) []byte {
-	own := base.WithoutUnused(result, numbers, s.Previous, "stats\tmodels")
+	own := base.WithoutUnused(result, numbers, s.Before, "stats\tmodels")
 	stats := jsonline.Member(string(own), "stats")
 	if stats == "" && s.State.Content ||
 		stats != "" && (len(own) == len(result) || jsonline.Member(stats, "models") != "{}") {

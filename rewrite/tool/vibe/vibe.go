@@ -154,23 +154,17 @@ func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 	isCommand := func(s rewrite.Span) bool {
 		return slices.Contains(descriptor.Subcommands, c.Args[s.At])
 	}
-	switch why := base.Why(c, &descriptor, p, in, base.Signs{
+	s := base.Signs{
 		Command: slices.ContainsFunc(p.Operands, isCommand),
 		Interactive: (in.StdoutTTY || p.Unknown == "") && !p.Names("--prompt") &&
 			!p.Names("--prompt-file"),
-		Bad: len(p.Operands) > 1 || c.Format == "",
-	}); {
-	case why != "":
-		return why
-	case base.Own[details](*c).outputDir != "" && c.Format == rewrite.Text:
-		c.Unmanaged = "--output-dir"
-		return reason.UnmanagedOption // no ID that certainly belongs to this call: see File
-	case c.Prompt == "" && in.StdinTTY:
-		return reason.BadUsage
-	case prompt.IsSlashCommand(c.Prompt):
-		return reason.SlashCommand
+		Bad: len(p.Operands) > 1 || c.Format == "" || c.Prompt == "" && in.StdinTTY,
 	}
-	return ""
+	if base.Own[details](*c).outputDir != "" && c.Format == rewrite.Text {
+		s.Unmanaged = "--output-dir" // no ID that certainly belongs to this call: see File
+	}
+	return cmp.Or(base.Why(c, &descriptor, p, in, s),
+		base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand))
 }
 
 // ResolveWithEnv passes through versions before 2.26.1, after 3 and unknown ones: older ones reject
