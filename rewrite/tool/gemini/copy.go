@@ -22,14 +22,14 @@ import (
 
 // A storedSession is the final state of a session's file.
 type storedSession struct {
-	metadata map[string]json.RawMessage
-	messages []storedMessage
+	metadata object
+	messages []object
 }
 
-type storedMessage struct {
-	id, kind string
-	fields   map[string]json.RawMessage
-}
+type object map[string]json.RawMessage
+
+// text returns the text of a field, "" if it is none.
+func (o object) text(field string) string { return jsonline.String(string(o[field])) }
 
 var errRecord = errors.New("a record of an unexpected shape")
 
@@ -39,52 +39,52 @@ var errRecord = errors.New("a record of an unexpected shape")
 // (docs/internals/gemini.md).
 func (gemini) CopySession(from, to, at string, file []byte) (name string, copied []byte,
 	err error) {
-	s := storedSession{metadata: map[string]json.RawMessage{}}
-	for line := range strings.Lines(string(file)) {
-		if err := s.read([]byte(line)); err != nil {
+	s := storedSession{metadata: object{}}
+	for line := range bytes.Lines(file) {
+		if err := s.read(line); err != nil {
 			return "", nil, err
 		}
 	}
-	if id := jsonline.String(string(s.metadata["sessionId"])); id != from {
+	if id := s.metadata.text("sessionId"); id != from {
 		return "", nil, fmt.Errorf("the file is session %q", id)
 	}
-	if jsonline.String(string(s.metadata["projectHash"])) == "" ||
-		jsonline.String(string(s.metadata["kind"])) == "subagent" || len(s.messages) == 0 {
+	if s.metadata.text("projectHash") == "" || s.metadata.text("kind") == "subagent" ||
+		len(s.messages) == 0 {
 		return "", nil, errRecord
-	}
-	for i, m := range s.messages {
-		if m.kind == "gemini" && m.fields["toolCalls"] != nil {
-			m.dropResults(s.answersTo(i))
-		}
-		// readers of sessions would count them once more; gemini reads them only to show them
-		delete(m.fields, "tokens")
 	}
 	delete(s.metadata, "memoryScratchpad")
 	for key, value := range map[string]string{"sessionId": to, "startTime": at, "lastUpdated": at} {
 		s.metadata[key], _ = json.Marshal(value) // a string can always be written
 	}
+	copied = encoded(s.metadata)
+	for i, m := range s.messages {
+		if m.text("type") == "gemini" {
+			m.dropResults(s.answersTo(i))
+		}
+		// readers of sessions would count them once more; gemini reads them only to show them
+		delete(m, "tokens")
+		copied = append(copied, encoded(m)...)
+	}
 	name = "session-" + strings.ReplaceAll(at[:len("2006-01-02T15:04")], ":", "-") + "-" + to[:8] +
 		".jsonl"
-	copied, err = s.lines()
-	return name, copied, err
+	return name, copied, nil
 }
 
 // read applies a line as gemini does. A line that gemini would skip is an error here: the copy must
 // not lack it.
 func (s *storedSession) read(line []byte) error {
-	var record map[string]json.RawMessage
+	var record, set object
 	if err := json.Unmarshal(line, &record); err != nil || record == nil {
 		return errRecord
 	}
 	switch {
 	case record["$rewindTo"] != nil:
 		// it removes a message and all later ones; all messages if there is none of that ID
-		s.messages = s.messages[:max(s.index(jsonline.String(string(record["$rewindTo"]))), 0)]
+		s.messages = s.messages[:max(s.index(record.text("$rewindTo")), 0)]
 		return nil
 	case record["id"] != nil:
 		return s.add(record)
 	case record["$set"] != nil:
-		var set map[string]json.RawMessage
 		if err := json.Unmarshal(record["$set"], &set); err != nil {
 			return errRecord
 		}
@@ -96,7 +96,7 @@ func (s *storedSession) read(line []byte) error {
 }
 
 // set replaces metadata, and the messages if there are any.
-func (s *storedSession) set(fields map[string]json.RawMessage) error {
+func (s *storedSession) set(fields object) error {
 	for key, value := range fields {
 		if key != "messages" {
 			s.metadata[key] = value
@@ -105,7 +105,7 @@ func (s *storedSession) set(fields map[string]json.RawMessage) error {
 	if fields["messages"] == nil {
 		return nil
 	}
-	var messages []map[string]json.RawMessage
+	var messages []object
 	if err := json.Unmarshal(fields["messages"], &messages); err != nil {
 		return errRecord
 	}
@@ -119,14 +119,12 @@ func (s *storedSession) set(fields map[string]json.RawMessage) error {
 }
 
 // add adds a message, or replaces the one with its ID.
-func (s *storedSession) add(fields map[string]json.RawMessage) error {
-	m := storedMessage{jsonline.String(string(fields["id"])),
-		jsonline.String(string(fields["type"])), fields}
-	if m.id == "" || !slices.Contains([]string{"user", "gemini", "info", "error", "warning"},
-		m.kind) {
+func (s *storedSession) add(m object) error {
+	if m.text("id") == "" || !slices.Contains([]string{"user", "gemini", "info", "error",
+		"warning"}, m.text("type")) {
 		return errRecord
 	}
-	if i := s.index(m.id); i >= 0 {
+	if i := s.index(m.text("id")); i >= 0 {
 		s.messages[i] = m
 	} else {
 		s.messages = append(s.messages, m)
@@ -135,26 +133,26 @@ func (s *storedSession) add(fields map[string]json.RawMessage) error {
 }
 
 func (s *storedSession) index(id string) int {
-	return slices.IndexFunc(s.messages, func(m storedMessage) bool { return m.id == id })
+	return slices.IndexFunc(s.messages, func(m object) bool { return m.text("id") == id })
 }
 
 // answersTo returns the parts of the user's messages between one of the model and the next.
 func (s *storedSession) answersTo(i int) (parts []string) {
 	for _, m := range s.messages[i+1:] {
-		switch m.kind {
+		switch m.text("type") {
 		case "gemini":
 			return parts
 		case "user":
-			parts = append(parts, compactParts(m.fields["content"])...)
+			parts = append(parts, compactParts(m["content"])...)
 		}
 	}
 	return parts
 }
 
 // dropResults removes the result of each call after all parts have been sent.
-func (m storedMessage) dropResults(sent []string) {
-	var calls []map[string]json.RawMessage
-	if json.Unmarshal(m.fields["toolCalls"], &calls) != nil {
+func (o object) dropResults(sent []string) {
+	var calls []object
+	if json.Unmarshal(o["toolCalls"], &calls) != nil {
 		return
 	}
 	dropped := false
@@ -167,27 +165,18 @@ func (m storedMessage) dropResults(sent []string) {
 			dropped = true
 		}
 	}
-	var text bytes.Buffer
-	if dropped && encoder(&text).Encode(calls) == nil {
-		m.fields["toolCalls"] = text.Bytes()
+	if dropped {
+		o["toolCalls"] = encoded(calls)
 	}
 }
 
-func (s *storedSession) lines() ([]byte, error) {
-	var file bytes.Buffer
-	e := encoder(&file)
-	err := e.Encode(s.metadata)
-	for _, m := range s.messages {
-		err = errors.Join(err, e.Encode(m.fields))
-	}
-	return file.Bytes(), err
-}
-
-// encoder writes JSON as gemini does, a line for each value.
-func encoder(to *bytes.Buffer) *json.Encoder {
-	e := json.NewEncoder(to)
+// encoded returns a line of JSON as gemini writes it, of values that came from JSON.
+func encoded(value any) []byte {
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
 	e.SetEscapeHTML(false)
-	return e
+	_ = e.Encode(value)
+	return line.Bytes()
 }
 
 // compactParts returns the elements of a JSON array, each without the spaces; none if it is no

@@ -29,13 +29,13 @@ func sentResults(t *testing.T, file string) (results, ids []string) {
 		}
 	}
 	for _, m := range s.messages {
-		ids = append(ids, m.id)
+		ids = append(ids, m.text("id"))
 		var calls []struct{ Result json.RawMessage }
-		_ = json.Unmarshal(m.fields["toolCalls"], &calls)
+		_ = json.Unmarshal(m["toolCalls"], &calls)
 		for _, call := range calls {
 			results = append(results, compactParts(call.Result)...)
 		}
-		for _, part := range compactParts(m.fields["content"]) {
+		for _, part := range compactParts(m["content"]) {
 			if strings.Contains(part, `"functionResponse"`) {
 				results = append(results, part)
 			}

@@ -204,19 +204,16 @@ func (gemini) IsOrphanFile(_ string, data []byte) bool {
 	for line := range strings.Lines(string(data)) {
 		var record struct {
 			ID, Type  string
-			SessionID string                        `json:"sessionId"`
-			Set       *struct{ Messages []message } `json:"$set"`
-			Rewind    string                        `json:"$rewindTo"`
+			SessionID string                       `json:"sessionId"`
+			Set       struct{ Messages []message } `json:"$set"`
+			Rewind    string                       `json:"$rewindTo"`
 		}
 		if json.Unmarshal([]byte(line), &record) != nil || record.ID != "" || record.Type != "" ||
 			record.Rewind != "" {
 			return false
 		}
-		if record.SessionID == "" &&
-			(record.Set == nil || !slices.ContainsFunc(record.Set.Messages, message.isContext)) {
-			return false
-		}
-		if record.Set != nil && slices.ContainsFunc(record.Set.Messages, message.isContent) {
+		if messages := record.Set.Messages; record.SessionID == "" && len(messages) == 0 ||
+			slices.ContainsFunc(messages, message.isContent) {
 			return false
 		}
 		lines++
@@ -229,13 +226,11 @@ type message struct {
 	Content []struct{ Text string }
 }
 
-// isContext reports whether the message is the context that gemini itself sends first.
-func (m message) isContext() bool {
-	return m.Type == "user" && len(m.Content) == 1 &&
-		strings.HasPrefix(m.Content[0].Text, "<session_context>")
+// isContent reports whether the message is more than the context that gemini itself sends first.
+func (m message) isContent() bool {
+	return m.Type != "user" || len(m.Content) != 1 ||
+		!strings.HasPrefix(m.Content[0].Text, "<session_context>")
 }
-
-func (m message) isContent() bool { return !m.isContext() }
 
 // refusals lists the messages of gemini when it does not continue a session: on stderr if it does
 // not know the session, in an API error if the history is too long or broken.
