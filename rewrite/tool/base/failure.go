@@ -17,12 +17,12 @@ type Causes []struct {
 	Why  reason.Code
 }
 
-// WithStatus returns the beginnings of the failures of a tool that writes the status of HTTP after
-// some words, and more.
-func WithStatus(words string, more ...Causes) Causes {
+// WithStatus returns the beginnings of the failures of a tool that writes the status of HTTP in a
+// format, and more.
+func WithStatus(format string, more ...Causes) Causes {
 	all := slices.Concat(more...)
 	for _, status := range []int{401, 429, 500, 502, 503, 504, 529} {
-		all = append(all, Causes{{fmt.Sprintf("%s%d ", words, status), FailureByStatus(status)}}...)
+		all = append(all, Causes{{fmt.Sprintf(format, status), FailureByStatus(status)}}...)
 	}
 	return all
 }

@@ -527,7 +527,7 @@ var refusals = base.Causes{
 
 // failures are measured with 2.0.76, 2.1.197 and 2.1.329. A newer one has the status beside the
 // text.
-var failures = base.WithStatus("API Error: ", base.Causes{
+var failures = base.WithStatus("API Error: %d ", base.Causes{
 	{"API Error: Unable to connect to API (", reason.Unreachable},
 	{"API Error: Connection refused", reason.Unreachable},
 })

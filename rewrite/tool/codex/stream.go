@@ -225,8 +225,8 @@ var turnRefusals = base.Causes{
 
 // failures are how codex begins a message about a request that failed, after its own retries
 // (recordings/codex/http*).
-var failures = base.WithStatus("unexpected status ",
-	base.WithStatus("exceeded retry limit, last status: "), base.Causes{
+var failures = base.WithStatus("unexpected status %d ",
+	base.WithStatus("exceeded retry limit, last status: %d "), base.Causes{
 		{"We\u2019re currently experiencing high demand", reason.ServiceFailed}})
 
 // ownFigures returns turn.completed with this call's share of the usage, which is cumulative over

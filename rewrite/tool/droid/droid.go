@@ -189,7 +189,7 @@ func (droid) Refused(stderr string, exit int) reason.Code {
 	return ""
 }
 
-var failures = base.WithStatus("", base.Causes{{"Connection error.", reason.Unreachable}})
+var failures = base.WithStatus("%d ", base.Causes{{"Connection error.", reason.Unreachable}})
 
 // refusals are errors of the model's API.
 var refusals = base.Causes{

@@ -91,9 +91,6 @@ var options = grammar.Options{
 	{grammar.Admin, rewrite.OneValue, `--prompt-interactive|-i`},
 }
 
-// details are the facts that only qwen needs: the session's file, without the name.
-type details struct{ chat rewrite.Follow }
-
 func (q qwen) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := q.NewCall(in)
 	p := grammar.Yargs(in.Args, options.With(in.Learned))
@@ -161,7 +158,7 @@ func (qwen) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Com
 		}
 	}
 	c.ReadHooks(descriptor.Hooks, s, nil)
-	c.Own = details{base.InProject(c.Home, s.Dirs, "/chats")}
+	c.Own = base.InProject(c.Home, s.Dirs, "/chats") // without the name
 	c.Copies = s.Version != "" && base.AtLeast(s.Version, 0, 23, 4)
 	if s.Version != "" && !c.Copies && c.Mode == rewrite.Fresh {
 		// with stream-json 0.15.10 ends well where the API has refused
@@ -197,7 +194,7 @@ func (qwen) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	}
 	base.PlanYargs(&plan, c, t.NewID, resume...)
 	if c.Format == rewrite.Text {
-		chat := base.Own[details](c).chat
+		chat := base.Own[rewrite.Follow](c)
 		if chat.Name = plan.ID() + ".jsonl"; plan.ID() == "" { // any of the directory
 			chat.Name, chat.Root = "????????-????-????-????-????????????.jsonl", ""
 		}
@@ -216,5 +213,5 @@ var refusals = base.Causes{
 }
 
 // failures begin an error of the API.
-var failures = base.WithStatus("[API Error: ",
+var failures = base.WithStatus("[API Error: %d ",
 	base.Causes{{"[API Error: Connection error.", reason.Unreachable}})

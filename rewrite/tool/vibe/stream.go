@@ -6,11 +6,8 @@ import (
 	"errors"
 	"io"
 	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"reprise/rewrite"
 	"reprise/rewrite/jsonline"
@@ -31,7 +28,7 @@ type stream struct {
 
 func (vibe) Stream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
 	s := &stream{Stream: base.NewStream(c, p, previous),
-		private: base.Own[details](c).outputDir == ""}
+		private: base.Own[string](c) == ""}
 	if s.AtEnd = c.Format != rewrite.StreamJSON; s.AtEnd {
 		s.Max = rewrite.NoLines // json too is shown unchanged, or cut at the end
 	}
@@ -269,7 +266,7 @@ func (s *stream) learnRun(e *run, whole bool) {
 	s.State.ToolRan = s.State.ToolRan || e.Steps > 1
 	s.State.Shell = s.State.ToolRan
 	s.State.Final, s.State.Failed = true, e.Outcome != "finished" || s.State.Malformed
-	s.State.Refusal, s.State.Outside = s.refusal(e), base.FailureByStatus(status(e.Error.Message))
+	s.State.Refusal, s.State.Outside = s.refusal(e), failures.Begins(e.Error.Message)
 	if u := e.Usage; u != nil && whole {
 		s.State.Usage = rewrite.Usage{Known: true, Input: u.Input - u.Cached, CacheRead: u.Cached,
 			Output: u.Output}
@@ -279,24 +276,11 @@ func (s *stream) learnRun(e *run, whole bool) {
 	}
 }
 
-// failedRequest matches the message about a request that the API has refused, from either of vibe's
-// two kinds of providers: it has the status of HTTP.
-var failedRequest = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`^(?:Client error '|Server error '|API error occurred: Status )(\d{3})\b`)
-})
-
-// status returns the status of the request that a message is about, 0 for none.
-func status(message string) int {
-	if strings.HasPrefix(message, "Invalid API key") {
-		return 401
-	}
-	if found := failedRequest().FindStringSubmatch(message); found != nil {
-		code, _ := strconv.Atoi(found[1]) // three digits
-		return code
-	}
-	return 0
-}
+// failures are how the messages about a request that the API has refused begin, from either of
+// vibe's two kinds of providers.
+var failures = base.WithStatus("Client error '%d ", base.WithStatus("Server error '%d "),
+	base.WithStatus("API error occurred: Status %d."),
+	base.Causes{{"Invalid API key", reason.LoginRefused}})
 
 // refusal returns why an export shows a session unfit to continue, or "".
 func (s *stream) refusal(e *run) reason.Code {
@@ -308,7 +292,8 @@ func (s *stream) refusal(e *run) reason.Code {
 		return why
 	case strings.HasPrefix(e.Error.Code, "compaction_"):
 		return reason.RefusedContext // it tried this because the history was too long
-	case status(e.Error.Message) == 400:
+	case strings.HasPrefix(e.Error.Message, "Client error '400 "),
+		strings.HasPrefix(e.Error.Message, "API error occurred: Status 400."):
 		return reason.RefusedBroken
 	case s.Plan.Resume != "" && e.Outcome == "infrastructure_failure" && e.Steps == 0:
 		return reason.RefusedSilent // it gave up before it asked the model

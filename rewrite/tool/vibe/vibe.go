@@ -81,9 +81,6 @@ var options = grammar.Options{
 	{grammar.Admin, rewrite.NoValue, `--check-upgrade --help|-h --setup --version|-v`},
 }
 
-// details are the facts that only vibe needs: the caller's --output-dir.
-type details struct{ outputDir string }
-
 func (v vibe) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := v.NewCall(in)
 	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
@@ -103,7 +100,7 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	base.Read(c, p, formats)
 	c.Dir, c.Model = p.Value("--workdir", in.Env("VIBE_CWD")), in.Env("VIBE_ACTIVE_MODEL")
 	c.SessionID, c.Prompt = p.Session(), p.Value("--prompt", "")
-	c.Own = details{p.Value("--output-dir", "")}
+	c.Own = p.Value("--output-dir", "")
 	reads.Into(c, home(in.Env), func(option string) []string {
 		if option == "--workdir" {
 			return []string{cmp.Or(c.Dir, ".")}
@@ -160,7 +157,7 @@ func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 			!p.Names("--prompt-file"),
 		Bad: len(p.Operands) > 1 || c.Format == "" || c.Prompt == "" && in.StdinTTY,
 	}
-	if base.Own[details](*c).outputDir != "" && c.Format == rewrite.Text {
+	if base.Own[string](*c) != "" && c.Format == rewrite.Text {
 		s.Unmanaged = "--output-dir" // no ID that certainly belongs to this call: see File
 	}
 	return cmp.Or(base.Why(c, &descriptor, p, in, s),
@@ -206,7 +203,7 @@ const (
 func (vibe) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	var added []string
-	if dir := base.Own[details](c).outputDir; dir != "" {
+	if dir := base.Own[string](c); dir != "" {
 		plan.Follow = []rewrite.Follow{{Dir: dir, Name: export}}
 	} else {
 		added = append(added, "--output-dir="+rewrite.Scratch)
