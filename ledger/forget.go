@@ -45,13 +45,6 @@ func (l *Ledger) FindChains(name string) ([]ChainName, error) {
 	return nil, nil
 }
 
-// LastNumbers returns the highest numbers that a chain and a call have had. No number is given
-// twice.
-func (l *Ledger) LastNumbers() (chain, call int64, err error) {
-	err = l.db.QueryRow("SELECT "+lastID("chains")+", "+lastID("calls")).Scan(&chain, &call)
-	return chain, call, Wrap("find the last numbers", err)
-}
-
 // ErrInUse reports that a live process still needs a chain.
 var ErrInUse = errors.New("a live process holds a session of it")
 

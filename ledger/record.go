@@ -112,12 +112,6 @@ func RecordColumns() string { return records.columns("i") }
 // RecordFields returns the destinations of RecordColumns.
 func RecordFields(r *Record) []any { return records.fields(r) }
 
-// OneRequest reports whether the call made a single request, if the tool says so.
-func (r *Record) OneRequest() bool {
-	return r.FirstPrompt.Valid &&
-		r.FirstPrompt.Int64 == r.Input.Int64+r.CacheRead.Int64+r.CacheWrite.Int64
-}
-
 // maxFigure exceeds the use of any call, in tokens and in nano-dollars: a million dollars. Nine
 // thousand of them still add up without overflow.
 const maxFigure = 1e15

@@ -170,7 +170,7 @@ func TestAdvice(t *testing.T) {
 			typed = nameTask
 		}
 		write(name, before+"command=$(advised command)\n[ -n \"$command\" ]\n[ \"$command\" = "+
-			"\"$(shimctl why "+asked+" | sed -n '/^COMMAND$/{n;p;}')\" ]\n"+
+			"\"$(shimctl why "+asked+" | sed -n 2p)\" ]\n"+
 			"echo \"$command\"\n"+typed, world.after)
 		if world.set != "" {
 			write(name+"_setting", before+"setting=$(advised setting)\nshimctl config set "+

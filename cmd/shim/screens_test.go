@@ -28,7 +28,7 @@ func TestScreensFit(t *testing.T) {
 		{Rows: 40, Cols: 120}} {
 		for _, args := range []string{"status", "status --since 2026-01-01", "why", "why 7",
 			"why identical", "--help", "status --help", "show --help", "doctor --help",
-			"explain --help", "help rule"} {
+			"config --help", "help rule"} {
 			cmd := exec.Command(self, strings.Fields(args)...)
 			cmd.Args[0] = "shimctl"
 			cmd.Env = append(toolbox.Home(t.TempDir()), state, "TERM=xterm", "LANG=C.UTF-8",

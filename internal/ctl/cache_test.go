@@ -18,8 +18,8 @@ func TestCacheWarnings(t *testing.T) {
 	for want, r := range map[string]history.CacheRow{
 		"claude 2.1.197, model m: 3 of 5 resumed calls found little in the provider's cache, " +
 			"idle under 5 min: version 2.1.197 has git's status": old,
-		"found little in the provider's cache, idle under 5 min: claude resumes such sessions " +
-			"in another form than they were sent: shimctl doctor says more": restated,
+		"found little in the provider's cache, idle under 5 min: claude resumes a session of " +
+			"one request in another form than it was sent": restated,
 		"claude, model m: 3 of 5 resumed calls found little in the provider's cache, idle under " +
 			"5 min: the beginning": row("claude", history.Briefly, 5, 3),
 		"shorter pauses":                   row("codex", history.Within, 3, 3),

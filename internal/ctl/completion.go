@@ -2,7 +2,6 @@ package ctl
 
 import (
 	"fmt"
-	"strings"
 
 	"reprise/internal/ctl/app"
 
@@ -10,7 +9,6 @@ import (
 )
 
 func completionCommand(a *app.App) *cobra.Command {
-	shells := []string{"bash", "zsh", "fish"}
 	return &cobra.Command{
 		Use: "completion SHELL", Short: "print the completion script for bash, zsh or fish",
 		Long: `Prints a script that makes the shell complete shimctl's commands, flags and their values.
@@ -18,14 +16,8 @@ func completionCommand(a *app.App) *cobra.Command {
   bash  source <(shimctl completion bash)
   zsh   source <(shimctl completion zsh)
   fish  shimctl completion fish | source`,
-		DisableFlagsInUseLine: true, ValidArgs: shells,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 || cobra.OnlyValidArgs(c, args) != nil {
-				return app.Usage("completion needs the name of a shell",
-					"one of "+strings.Join(shells, ", "))
-			}
-			return nil
-		},
+		DisableFlagsInUseLine: true, ValidArgs: []string{"bash", "zsh", "fish"},
+		Args: cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch args[0] {
 			case "bash":

@@ -18,7 +18,7 @@ func configCommand(a *app.App) *cobra.Command {
 		Use: "config", Short: "show or change the configuration",
 		Long: `Shows every key of the configuration with its value, its default and its purpose. shimctl doctor
 checks the file.`,
-		Args: app.NoArguments,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			switch {
 			case path:
@@ -66,16 +66,11 @@ func showConfig(a *app.App, asJSON bool) error {
 	}
 	t := view.NewFoldedTable("KEY", "VALUE", "DEFAULT", "ABOUT")
 	for _, s := range r.Settings {
-		value := view.TextCell(s.Value)
-		if s.Value != s.Default {
-			value = value.As(view.Good)
-		}
-		t.Add(view.TextCell(s.Key), value, view.TextCell(s.Default).As(view.Dim),
-			view.TextCell(s.About).As(view.Dim))
+		t.Add(view.TextCell(s.Key), view.TextCell(s.Value), view.TextCell(s.Default),
+			view.TextCell(s.About))
 	}
 	for _, name := range r.Rules {
-		t.Add(view.TextCell("[[rule]]"), view.TextCell(name).As(view.Good),
-			view.TextCell("").As(view.Dim), view.TextCell("").As(view.Dim))
+		t.Add(view.TextCell("[[rule]]"), view.TextCell(name), view.Cell{}, view.Cell{})
 	}
 	t.Print(a.Stdout)
 	return nil
@@ -136,8 +131,8 @@ func configSet(a *app.App, key string, words []string, agreed app.Consent) error
 	}
 	fmt.Fprintf(a.Stdout, "%s:\n", view.Printable(a.Tilde(edit.File)))
 	gone, come := edit.Lines()
-	a.Stdout.Changed("-", view.Bad, gone...)
-	a.Stdout.Changed("+", view.Good, come...)
+	a.Stdout.Changed("-", gone...)
+	a.Stdout.Changed("+", come...)
 	for _, v := range config.Default().Values() {
 		if v.Key == key && len(words) == 0 {
 			a.Stdout.Notice(key + " goes back to its default: " + cmp.Or(v.Default, "not set"))

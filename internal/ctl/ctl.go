@@ -44,8 +44,8 @@ var commands = []func(*app.App) *cobra.Command{
 // Run runs the command and returns the exit code. accountHome is "" to look below HOME only; open
 // opens a store that machines share.
 func Run(accountHome string, open ledger.OpenRemote) int {
-	a := &app.App{Stdin: os.Stdin, Stdout: view.NewScreen(os.Stdout, os.Getenv),
-		Stderr:  view.NewScreen(os.Stderr, os.Getenv),
+	a := &app.App{Stdin: os.Stdin,
+		Stdout: view.NewScreen(os.Stdout), Stderr: view.NewScreen(os.Stderr),
 		Environ: os.Environ(), AccountHome: accountHome, OpenRemote: open, Now: time.Now()}
 	return a.Run(newRoot(a), os.Args[1:])
 }

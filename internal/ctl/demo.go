@@ -36,7 +36,7 @@ func demoCommand(a *app.App) *cobra.Command {
 model is a stand-in on this machine. It runs the first of claude, codex, gemini and vibe on PATH, or else a
 stand-in for Claude Code, in a home of its own: your sessions and settings are not touched. It fails if the second
 round is not resumed, or if the tool forgets the session.`,
-		Args: app.NoArguments,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), slices.DeleteFunc([]os.Signal{
 				syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)...)
@@ -152,7 +152,7 @@ func showDemo(a *app.App, job demo.Setup, without, with demo.Play) error {
 	}
 	a.Stdout.Notice(fmt.Sprintf("A coder and a reviewer, played by this loop (TOOL is %q):",
 		strings.Join(demo.Command(job.Tool), " ")))
-	fmt.Fprintf(a.Stdout, "\n%s\n", view.Screen{}.Quoted(demo.Loop))
+	quote(a, demo.Loop)
 	a.Stdout.Notice("Bytes and tokens sent, with the shims and then without them:")
 	fmt.Fprintln(a.Stdout)
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -171,12 +171,21 @@ func showDemo(a *app.App, job demo.Setup, without, with demo.Play) error {
 	second := with.Calls[len(with.Calls)-2]
 	fmt.Fprintln(a.Stdout)
 	a.Stdout.Notice("The new part that the coder was sent in its second round:")
-	fmt.Fprintf(a.Stdout, "\n%s\n", a.Stdout.Quoted(second.Sent))
+	quote(a, second.Sent)
 	a.Stdout.Notice(fmt.Sprintf("In all: %d requests instead of %d, %s fewer tokens sent, %s "+
 		"fewer new tokens.",
 		sum.Requests, was.Requests, percent(was.Tokens.Input-sum.Tokens.Input, was.Tokens.Input),
 		percent(fresh(was)-fresh(sum), fresh(was))))
 	return errors.Join(showSaving(a, with), resumed)
+}
+
+// quote prints a text, indented.
+func quote(a *app.App, text string) {
+	const indent = "    "
+	text = strings.ReplaceAll(strings.TrimSpace(text), "\t", indent)
+	fmt.Fprintln(a.Stdout)
+	a.Stdout.Changed(indent, strings.Split(text, "\n")...)
+	fmt.Fprintln(a.Stdout)
 }
 
 // showSaving prints the saving of the job, as status does.

@@ -135,12 +135,11 @@ func commandReference() string {
 		"  3 if a check has findings.\n" +
 		"- **Commands that write** show their changes and ask at a terminal. Elsewhere " +
 		"they need `--yes`; `config set` does not.\n" +
-		"- **Output:** a terminal gets aligned, coloured tables with relative times, in ASCII " +
-		"where the locale (LC_ALL, LC_CTYPE,\n" +
-		"  LANG) is not UTF-8. A pipe or a file gets lists as TSV: a header line, RFC 3339 times " +
-		"in " +
-		"UTC and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
-		"- **Every command** has `--help`. NO_COLOR turns colors off.\n")
+		"- **Output:** a terminal gets aligned tables with relative times; `>` marks a line " +
+		"that is cut at its width. A pipe or a file gets\n" +
+		"  lists as TSV: a header line, RFC 3339 times in UTC and nothing cut off. `--json` prints " +
+		"a [documented schema](json.md).\n" +
+		"- **Every command** has `--help`.\n")
 	var filters string
 	root := newRoot(&app.App{})
 	root.InitDefaultHelpCmd()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
@@ -18,14 +19,14 @@ func logCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "log", Short: "list the last calls",
 		Long: "Lists the last calls with their decisions and reasons, the latest last.",
-		Args: app.NoArguments,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
 				return listCalls(a, l, r, list)
 			})
 		},
 	}
-	list = app.ListFlags(a, c, "shimctl.log/1")
+	list = app.ListFlags(c, "shimctl.log/1")
 	c.Flags().Lookup("json").Usage += ", one call a line"
 	return c
 }
@@ -58,27 +59,39 @@ func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing
 	case len(calls) == 0:
 		a.Stderr.Notice(cmp.Or(a.PassedHere(), "no managed call matches; status counts the others"))
 	default:
-		callTable(a, r, calls).Print(a.Stdout)
+		callTable(a, r, calls, callColumns).Print(a.Stdout)
 	}
 	return err
 }
 
-var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT",
-	"CACHED", "WRITTEN", "OUTPUT", "COST", "SESSION", "RULE", "DIRECTORY", "TASK", "ROLE"}
+const callColumns = "CALL WHEN TOOL CHAIN DECISION OUTCOME COST TASK ROLE TOOK DIRECTORY INPUT " +
+	"CACHED WRITTEN OUTPUT SESSION RULE"
 
-func callTable(a *app.App, r view.Reporter, calls []ledger.Record) *view.Table {
-	t := view.NewTable(callColumns...).
-		Spare("RULE", "SESSION", "WRITTEN", "OUTPUT", "CACHED", "INPUT", "DIRECTORY", "TOOK",
-			"ROLE", "TASK", "TOOL", "CHAIN", "COST").
-		Whole("DECISION")
+// callTable returns a table of calls with the columns that are named, with spaces between.
+func callTable(a *app.App, r view.Reporter, calls []ledger.Record, columns string) *view.Table {
+	names := strings.Fields(columns)
+	t := view.NewTable(names...)
 	for _, i := range calls {
-		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool),
-			view.ChainCell(i.Chain), view.DecisionCell(i), view.OutcomeCell(i),
-			view.DurationCell(i.Duration.NullInt64), view.TokensCell(i.Input.NullInt64),
-			view.TokensCell(i.CacheRead.NullInt64), view.TokensCell(i.CacheWrite.NullInt64),
-			view.TokensCell(i.Output.NullInt64), view.PriceCell(view.CallCost(r.Prices, i)),
-			view.SessionCell(i.NativeID), view.TextCell(i.Rule), a.PathCell(i.Cwd),
-			view.TextCell(i.Task), view.RoleCell(i.Role))
+		cells := map[string]view.Cell{
+			"CALL":      view.IDCell(i.ID),
+			"WHEN":      a.WhenCell(i.Started),
+			"TOOL":      view.TextCell(i.Tool),
+			"CHAIN":     view.ChainCell(i.Chain),
+			"DECISION":  view.DecisionCell(i),
+			"OUTCOME":   view.OutcomeCell(i),
+			"COST":      view.PriceCell(view.CallCost(r.Prices, i)),
+			"TASK":      view.TextCell(i.Task),
+			"ROLE":      view.RoleCell(i.Role),
+			"TOOK":      view.DurationCell(i.Duration.NullInt64),
+			"DIRECTORY": a.PathCell(i.Cwd),
+			"INPUT":     view.TokensCell(i.Input.NullInt64),
+			"CACHED":    view.TokensCell(i.CacheRead.NullInt64),
+			"WRITTEN":   view.TokensCell(i.CacheWrite.NullInt64),
+			"OUTPUT":    view.TokensCell(i.Output.NullInt64),
+			"SESSION":   view.SessionCell(i.NativeID),
+			"RULE":      view.TextCell(i.Rule),
+		}
+		t.Add(view.Mapped(names, func(name string) view.Cell { return cells[name] })...)
 	}
 	return t
 }

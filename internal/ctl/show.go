@@ -32,7 +32,7 @@ first. With a number: everything recorded about that call.`,
 						"chain, session or call", "usage: "+c.UseLine())
 				}
 			}
-			return app.AtMostOne("call, chain or session")(c, args)
+			return cobra.MaximumNArgs(1)(c, args)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
@@ -43,7 +43,7 @@ first. With a number: everything recorded about that call.`,
 			})
 		},
 	}
-	list = app.ListFlags(a, c, "shimctl.chains/1")
+	list = app.ListFlags(c, "shimctl.chains/1")
 	c.Flags().Lookup("json").Usage += ", of a chain shimctl.show/1, of a call shimctl.log/1"
 	return c
 }
@@ -87,15 +87,11 @@ func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSO
 		return err
 	}
 	slices.Reverse(calls) // at a terminal the end stays on the screen
-	switch {
-	case asJSON:
+	if asJSON {
 		return a.Stdout.PrintJSON(showReport{"shimctl.show/1", r.Chain(chain),
 			view.Mapped(calls, r.Call)})
-	case a.Stdout.Terminal:
-		printChain(a, r, chain, calls)
-	default:
-		callTable(a, r, calls).Print(a.Stdout)
 	}
+	printChain(a, r, chain, calls)
 	return nil
 }
 
@@ -107,7 +103,7 @@ func printChain(a *app.App, r view.Reporter, chain history.ChainRow, calls []led
 			title = append(title, named[0]+" "+named[1])
 		}
 	}
-	a.Stdout.Sentences("", view.Strong, strings.Join(title, "  "))
+	a.Stdout.Notice(strings.Join(title, "  "))
 	t := view.NewTable("SESSION", "STATE", "TURNS", "CONTEXT", "MODEL", "COPY OF")
 	for _, s := range slices.Backward(chain.Sessions) {
 		t.Add(view.SessionCell(s.NativeID), view.StateCell(s), view.NumberCell(int64(s.Turns)),
@@ -115,16 +111,8 @@ func printChain(a *app.App, r view.Reporter, chain history.ChainRow, calls []led
 	}
 	t.Print(a.Stdout)
 	fmt.Fprintln(a.Stdout)
-	t = view.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "COST", "TOOK", "INPUT", "CACHED",
-		"WRITTEN", "OUTPUT", "SESSION").Whole("DECISION")
-	for _, i := range calls {
-		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.DecisionCell(i), view.OutcomeCell(i),
-			view.PriceCell(view.CallCost(r.Prices, i)), view.DurationCell(i.Duration.NullInt64),
-			view.TokensCell(i.Input.NullInt64), view.TokensCell(i.CacheRead.NullInt64),
-			view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64),
-			view.SessionCell(i.NativeID))
-	}
-	t.Print(a.Stdout)
+	callTable(a, r, calls,
+		"CALL WHEN DECISION OUTCOME COST TOOK INPUT CACHED WRITTEN OUTPUT SESSION").Print(a.Stdout)
 }
 
 type chainsReport struct {
@@ -152,21 +140,16 @@ func listChains(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listin
 	return nil
 }
 
-var chainColumns = []string{"CHAIN", "TOOL", "TASK", "ROLE", "RULE", "CALLS", "RESUMED", "LAST",
-	"WHEN", "CONTEXT", "SESSION", "STATE", "DIRECTORY", "NAME"}
-
 func chainTable(a *app.App, chains []history.ChainRow) *view.Table {
-	t := view.NewTable(chainColumns...).
-		Spare("RULE", "SESSION", "ROLE", "TASK", "DIRECTORY", "RESUMED", "CONTEXT", "TOOL", "CALLS",
-			"STATE")
+	t := view.NewTable("CHAIN", "TOOL", "TASK", "ROLE", "LAST", "WHEN", "STATE", "CALLS",
+		"RESUMED", "CONTEXT", "DIRECTORY", "SESSION", "RULE")
 	for _, c := range chains {
 		s := view.Newest(c)
 		t.Add(view.ChainCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task),
-			view.RoleCell(c.Role), view.TextCell(c.Last.Rule), view.NumberCell(int64(c.Calls)),
-			view.NumberCell(int64(c.Resumed)), view.DecisionCell(c.Last), a.WhenCell(c.Updated),
-			view.ContextCell(s.Context), view.SessionCell(s.NativeID),
-			view.StateCell(s), a.PathCell(c.Cwd),
-			view.TextCell(view.ChainName(c.Task, c.Role, c.Cwd, c.Created)))
+			view.RoleCell(c.Role), view.DecisionCell(c.Last), a.WhenCell(c.Updated),
+			view.StateCell(s), view.NumberCell(int64(c.Calls)), view.NumberCell(int64(c.Resumed)),
+			view.ContextCell(s.Context), a.PathCell(c.Cwd), view.SessionCell(s.NativeID),
+			view.TextCell(c.Last.Rule))
 	}
 	return t
 }

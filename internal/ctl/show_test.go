@@ -58,9 +58,8 @@ func TestShowOfARemovedNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"1": "error: find call 1: there is none\nhint: it was pruned; shimctl log lists the " +
-			"rest\n",
-		"999": "error: find call 999: there is none\nhint: shimctl log lists them\n",
+		"1":   "error: find call 1: there is none\nhint: shimctl log lists the calls\n",
+		"999": "error: find call 999: there is none\nhint: shimctl log lists the calls\n",
 	} {
 		var errs strings.Builder
 		a := &app.App{Stderr: view.Screen{Writer: &errs}, Now: sample.Now,

@@ -26,7 +26,7 @@ func statsCommand(a *app.App) *cobra.Command {
 		Use: "stats", Short: "sum up the calls, and the saving",
 		Long: `Prints the saving, and sums up the managed calls in a table. With --all: tokens by kind, the estimate, the
 provider's cache, and both groups of chains if rollout keeps a share fresh.`,
-		Args: app.NoArguments,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return runStats(a, s, flags, asJSON, summary, all)
 		},
@@ -37,7 +37,7 @@ provider's cache, and both groups of chains if rollout keeps a share fresh.`,
 	c.Flags().StringVar((*string)(&s.By), "by", string(history.ByTool),
 		"one row for each `KEY`: "+byWords)
 	app.LimitFlag(c, &s.limit, "show at most `N`, 0 for all; of days and weeks all")
-	flags = app.FilterFlag(a, c)
+	flags = app.FilterFlag(c)
 	app.JSONFlag(c, &asJSON, "shimctl.stats/1")
 	app.CompleteFlag(c, "by", byNames)
 	return c
@@ -82,7 +82,7 @@ func runStats(a *app.App, s stats, flags app.FilterFlags, asJSON, summary, all b
 type stats struct {
 	By     history.By
 	Filter history.Filter
-	limit  int  // of Groups, 0 for none
+	limit  uint // of Groups, 0 for none
 	latest bool // of a huge ledger, only the latest calls
 	Groups []billedGroup
 	Total  billedGroup
@@ -108,7 +108,7 @@ func (s *stats) sum(l *ledger.Ledger, r view.Reporter) (err error) {
 	s.latest = s.Filter != asked
 	var errs [4]error
 	var groups []history.Group
-	groups, errs[0] = history.Groups(l, s.By, s.Filter, r.Prices.LongPrompt(), s.limit)
+	groups, errs[0] = history.Groups(l, s.By, s.Filter, r.Prices.LongPrompt(), int(s.limit))
 	s.Hour, errs[1] = history.HourRows(l, s.Filter)
 	s.Cached, errs[2] = history.CacheRows(l, s.Filter)
 	s.Chains, errs[3] = history.Arms(l, s.Filter)
@@ -137,7 +137,7 @@ func (s *stats) sum(l *ledger.Ledger, r view.Reporter) (err error) {
 // The columns after the key, the columns of --all last.
 var (
 	statsColumns = []string{"CALLS", "RESUMED", "OK", "COST", "PRICED", "DURATION"}
-	moreColumns  = []string{"SESSIONS", "REUSED", "COUNTED", "INPUT", "CACHED", "WRITTEN", "OUTPUT"}
+	moreColumns  = []string{"INPUT", "CACHED", "WRITTEN", "OUTPUT", "COUNTED", "SESSIONS", "REUSED"}
 )
 
 func printStats(a *app.App, s stats, all bool) {
@@ -145,8 +145,7 @@ func printStats(a *app.App, s stats, all bool) {
 		a.Stderr.Notice(noCallMade(s.Filter))
 		return
 	}
-	a.Stdout.Sentences("HEADLINE", view.Strong,
-		app.CallsSince(s.Filter.Since)+": "+s.Headline())
+	a.Stdout.Notice(app.CallsSince(s.Filter.Since) + ": " + s.Headline())
 	if s.latest {
 		a.Stderr.Notice(app.LatestWords)
 	}
@@ -155,9 +154,7 @@ func printStats(a *app.App, s stats, all bool) {
 	if !all {
 		header = header[:1+len(statsColumns)]
 	}
-	t := view.NewTable(header...).
-		Spare("REUSED", "SESSIONS", "COUNTED", "WRITTEN", "CACHED", "INPUT", "OUTPUT", "PRICED",
-			"DURATION", "OK")
+	t := view.NewTable(header...)
 	for _, g := range s.Groups {
 		key := view.TextCell(g.Key)
 		if s.By == history.ByRole {
@@ -167,12 +164,12 @@ func printStats(a *app.App, s stats, all bool) {
 			key = a.PathCell(g.Key)
 		}
 		if g.Key == history.OtherKeys {
-			key = view.TextCell(view.AllOthers).As(view.Dim)
+			key = view.TextCell(view.AllOthers)
 		}
 		t.Add(groupRow(key, g)[:len(header)]...)
 	}
 	if len(s.Groups) > 1 && a.Stdout.Terminal {
-		t.Add(groupRow(view.TextCell("all").As(view.Strong), s.Total)[:len(header)]...)
+		t.Add(groupRow(view.TextCell("all"), s.Total)[:len(header)]...)
 	}
 	t.Print(a.Stdout)
 	if all {
@@ -194,8 +191,8 @@ func groupRow(key view.Cell, g billedGroup) []view.Cell {
 		view.AmountCell("share", view.Rate(g.OK, g.Ended)),
 		view.PriceCell(g.Total), view.NumberCell(g.HasPrice()),
 		view.AmountCell("ms", view.Rate(g.Duration, g.Timed)),
-		view.NumberCell(g.Created), view.NumberCell(g.Reused), view.NumberCell(g.Metered),
-		tokens(g.Input), tokens(g.CacheRead), tokens(g.CacheWrite), tokens(g.Output)}
+		tokens(g.Input), tokens(g.CacheRead), tokens(g.CacheWrite), tokens(g.Output),
+		view.NumberCell(g.Metered), view.NumberCell(g.Created), view.NumberCell(g.Reused)}
 }
 
 // printEstimate prints the figures that resumed calls are compared with, and the numbers of calls.
@@ -219,7 +216,7 @@ func printArms(a *app.App, s stats) {
 	}
 	fmt.Fprintln(a.Stdout)
 	t := view.NewTable(slices.Concat([]string{"ARM", "CHAINS", "ROUNDS"}, statsColumns,
-		moreColumns)...).Spare("REUSED", "SESSIONS", "COUNTED", "PRICED", "RESUMED")
+		moreColumns)...)
 	for _, arm := range s.arms {
 		row := groupRow(view.TextCell(arm.Key), arm)
 		rounds := view.AmountCell("calls", view.Rate(arm.Calls, s.Chains[arm.Key]))

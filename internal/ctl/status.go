@@ -2,7 +2,6 @@ package ctl
 
 import (
 	"cmp"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,8 +27,8 @@ func statusCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "status", Short: "show savings, warnings and the last decisions",
 		Long: `Shows the savings, warnings, the running calls and the last decisions on one screen. With --all, and in
-a pipe: all warnings, and advice on calls that were passed through.`,
-		Args: app.NoArguments,
+a pipe: all warnings.`,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
 				return showStatus(a, l, r, f, asJSON, all)
@@ -37,7 +36,7 @@ a pipe: all warnings, and advice on calls that were passed through.`,
 		},
 	}
 	app.JSONFlag(c, &asJSON, "shimctl.status/1")
-	f = app.FilterFlag(a, c)
+	f = app.FilterFlag(c)
 	c.Flags().BoolVar(&all, "all", false, "print all of it")
 	c.MarkFlagsMutuallyExclusive("json", "all")
 	return c
@@ -78,13 +77,10 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 		return err
 	case asJSON:
 		return a.Stdout.PrintJSON(statusJSON(r, o))
-	case len(o.decisions) == 0:
-		printFirst(a, o)
+	}
+	printStatus(a, r, o, all || !a.Stdout.Terminal)
+	if len(o.decisions) == 0 {
 		a.Stderr.Notice(noCallMade(f))
-	case a.Stdout.Terminal && !all:
-		printScreen(a, o)
-	default:
-		printStatus(a, o)
 	}
 	return nil
 }
@@ -157,53 +153,73 @@ func sums(l *ledger.Ledger, f history.Filter, r view.Reporter) (view.Bill, savin
 	return r.Bill(slices), saving.New(slices, r.ListPrice), err
 }
 
-// printFirst says before anything else that no call is managed, and counts the missed ones.
-func printFirst(a *app.App, o overview) {
-	printWarnings(a, o.broken)
-	if len(o.passed) > 0 {
-		a.Stdout.Sentences("PASSED THROUGH", view.Warn, view.Mapped(o.passed,
-			func(p why.PassthroughReport) string {
-				return a.TildeIn(p.Words(a.WhenWords(p.Last)))
-			})...)
-		fmt.Fprintln(a.Stdout)
+// Bounds of the lists that status shows without --all.
+const (
+	mostWarnings = 3
+	mostRunning  = 4
+)
+
+// warningTexts returns the warnings, each with a command; the reasons why no call is managed come
+// first. Unless all, the first of each kind stands for the others, and calls that miss nothing by
+// being passed through are left out.
+func (o overview) warningTexts(a *app.App, all bool) (texts []string) {
+	list := slices.Clone(o.broken)
+	for _, p := range o.passed {
+		if all || !p.Reason.MissesNothing() {
+			list = append(list, warning{Says: a.TildeIn(p.Words(a.WhenWords(p.Last)))})
+		}
 	}
+	list = append(list, o.warnings...)
+	shown := list
+	if !all {
+		shown = slices.CompactFunc(slices.Clone(list), func(a, b warning) bool {
+			return a.Kind != "" && a.Kind == b.Kind
+		})
+		shown = shown[:min(len(shown), mostWarnings)]
+	}
+	for _, w := range shown {
+		if w.Command != "" && !strings.Contains(w.Says, "shimctl ") { // else it names one
+			w.Says += ": " + w.Command
+		}
+		texts = append(texts, w.Says)
+	}
+	if more := len(list) - len(shown); more > 0 {
+		texts = append(texts, view.Count(int64(more), "more warning")+": shimctl status --all")
+	}
+	return texts
 }
 
-func printWarnings(a *app.App, list []warning) {
-	if len(list) > 0 {
-		a.Stdout.Sentences("WARNING", view.Warn, view.Mapped(list,
-			func(w warning) string { return w.Says })...)
-		fmt.Fprintln(a.Stdout)
+func printStatus(a *app.App, r view.Reporter, o overview, all bool) {
+	if len(o.decisions) == 0 {
+		a.Stdout.Notice(o.warningTexts(a, true)...)
+		return
 	}
+	a.Stdout.Notice(o.headlines()...)
+	if texts := o.warningTexts(a, all); len(texts) > 0 {
+		fmt.Fprintln(a.Stdout)
+		a.Stdout.Notice(texts...)
+	}
+	if running := o.running; len(running) > 0 {
+		a.Stdout.Notice("", view.Count(int64(len(running)), "running call"))
+		if !all {
+			running = running[:min(len(running), mostRunning)]
+		}
+		callTable(a, r, running, "CALL WHEN TOOL CHAIN DECISION DIRECTORY").Print(a.Stdout)
+	}
+	a.Stdout.Notice("", "last decisions")
+	callTable(a, r, o.decisions, "CALL WHEN TOOL CHAIN DECISION OUTCOME DIRECTORY").Print(a.Stdout)
 }
 
-func printStatus(a *app.App, o overview) {
-	lines := []string{o.headline()}
+// headlines returns the saving, and the cost of the calls if it is known.
+func (o overview) headlines() []string {
+	lines := []string{o.span + ": " + o.saved.Headline()}
 	if o.saved.LeftOutBytes == 0 && o.whole.Long > 0 {
-		lines = append(lines, fmt.Sprintf("%s of 2 KB or more went whole: shimctl why CALL says "+
-			"why",
-			view.Count(o.whole.Long, "prompt")))
+		lines = append(lines, view.Count(o.whole.Long, "prompt")+
+			" of 2 KB or more went whole: shimctl why CALL says why")
 	}
-	if cost := o.costWords(); cost != "" {
-		lines = append(lines, cost)
-	}
-	a.Stdout.Sentences("HEADLINE", view.Strong, lines...)
-	fmt.Fprintln(a.Stdout)
-	printFirst(a, o)
-	printWarnings(a, o.warnings)
-	if len(o.running) > 0 {
-		runningTable(a, o.running).Print(a.Stdout)
-		fmt.Fprintln(a.Stdout)
-	}
-	decisionTable(a, o.decisions).Print(a.Stdout)
-}
-
-func (o overview) headline() string { return o.span + ": " + o.saved.Headline() }
-
-func (o overview) costWords() string {
 	b := &o.bill
 	if !b.Total.Known {
-		return ""
+		return lines
 	}
 	words := view.Count(b.Calls, "call") + " cost " + b.Total.Human()
 	if b.NotKnown > 0 {
@@ -213,28 +229,7 @@ func (o overview) costWords() string {
 	if cached := view.CacheRate(b.Sums); cached.Known() {
 		words += fmt.Sprintf(", %.1f %% of the input came from the cache", 100*cached)
 	}
-	return words
-}
-
-func runningTable(a *app.App, calls []ledger.Record) *view.Table {
-	t := view.NewTable("CALL", "FOR", "TOOL", "CHAIN", "DECISION", "DIRECTORY")
-	for _, i := range calls {
-		so := sql.NullInt64{Int64: max(0, a.Now.Sub(i.Started.Time()).Milliseconds()), Valid: true}
-		t.Add(view.IDCell(i.ID), view.DurationCell(so), view.TextCell(i.Tool),
-			view.ChainCell(i.Chain), view.DecisionCell(i), a.PathCell(i.Cwd))
-	}
-	return t
-}
-
-func decisionTable(a *app.App, decisions []ledger.Record) *view.Table {
-	t := view.NewTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "DIRECTORY").
-		Spare("DIRECTORY", "CHAIN", "TOOL", "CALL").
-		Whole("DECISION")
-	for _, i := range decisions {
-		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool),
-			view.ChainCell(i.Chain), view.DecisionCell(i), view.OutcomeCell(i), a.PathCell(i.Cwd))
-	}
-	return t
+	return append(lines, words)
 }
 
 type statusReport struct {
@@ -270,109 +265,4 @@ func statusJSON(r view.Reporter, o overview) statusReport {
 		Decisions: view.Mapped(o.decisions, r.Call),
 		Passed:    append([]why.PassthroughReport{}, o.passed...),
 		Warnings:  append(append([]warning{}, o.broken...), o.warnings...)}
-}
-
-// mostWarnings is how many warnings a screen shows.
-const mostWarnings = 3
-
-// printScreen prints the lines that fit on a terminal's screen, the most important first, and the
-// commands that show the rest. The usual takes no space.
-func printScreen(a *app.App, o overview) {
-	room := a.Stdout.Height - 1 // for the shell's prompt
-	if a.Stdout.Height == 0 {
-		room = 1 << 20
-	}
-	parts := [][]string{headLines(a, o), warningLines(a, o),
-		listLines(a, "running calls", runningTable(a, o.running), max(1, room/4), "")}
-	for _, part := range parts {
-		room -= len(part)
-		if len(part) > 0 {
-			room-- // the empty line below it
-		}
-	}
-	parts = append(parts, listLines(a, "last decisions", decisionTable(a, o.decisions), room,
-		"more: shimctl why CALL, shimctl log, shimctl show"))
-	var shown []string
-	for _, part := range parts {
-		if len(part) > 0 {
-			shown = append(shown, strings.Join(part, "\n")+"\n")
-		}
-	}
-	fmt.Fprint(a.Stdout, strings.Join(shown, "\n"))
-}
-
-func headLines(a *app.App, o overview) []string {
-	return a.Stdout.Drawn(func(s view.Screen) {
-		s.Sentences("", view.Strong, o.headline())
-		if cost := o.costWords(); cost != "" {
-			s.Sentences("", view.Plain, cost)
-		}
-	})
-}
-
-// warningLines returns the first warnings, each with one command. They are folded and take a
-// quarter of the screen at most.
-func warningLines(a *app.App, o overview) (lines []string) {
-	all := slices.Clone(o.broken)
-	for _, p := range o.passed {
-		if !p.Reason.MissesNothing() {
-			all = append(all, warning{Says: p.Brief(), Command: "shimctl why " + string(p.Reason)})
-		}
-	}
-	all = append(all, o.warnings...)
-	left := len(all)
-	for n, w := range oneOfAKind(all) {
-		text := view.Printable(w.Says)
-		if w.Kind == "" || !strings.Contains(text, "shimctl ") { // else it names the command
-			text += ": " + strings.ReplaceAll(w.Command, " ", view.NoBreakSpace)
-		}
-		own := strings.Split(a.Stdout.Indented(text, 2), "\n")
-		if n == mostWarnings || n > 0 && a.Stdout.Height > 0 &&
-			len(lines)+len(own) > a.Stdout.Height/4 {
-			break
-		}
-		left--
-		for _, line := range own {
-			lines = append(lines, a.Stdout.Paint(view.Warn, line))
-		}
-	}
-	if left > 0 {
-		lines = append(lines, a.Stdout.Paint(view.Dim,
-			view.Count(int64(left), "more warning")+": shimctl status --all"))
-	}
-	return lines
-}
-
-// oneOfAKind returns the first warning of each kind, which counts the others.
-func oneOfAKind(all []warning) (list []warning) {
-	more := map[string]int{}
-	for _, w := range all {
-		if more[w.Kind]++; w.Kind == "" || more[w.Kind] == 1 {
-			list = append(list, w)
-		}
-	}
-	for i, w := range list {
-		if n := more[w.Kind] - 1; n > 0 && w.Kind != "" {
-			list[i].Says += fmt.Sprintf(" (and %d more like it)", n)
-		}
-	}
-	return list
-}
-
-// listLines returns a list with its name, and as many rows as there is room for, at least one.
-func listLines(a *app.App, name string, t *view.Table, room int, more string) (lines []string) {
-	for rows := t.Len(); rows > 0 && (lines == nil || len(lines) > room); rows-- {
-		lines = a.Stdout.Drawn(func(s view.Screen) {
-			s.Heading(name)
-			t.First(rows).Print(s)
-			switch {
-			case more != "":
-				s.Sentences("", view.Dim, more)
-			case rows < t.Len():
-				s.Sentences("", view.Dim, fmt.Sprintf("%d more: shimctl status --all",
-					t.Len()-rows))
-			}
-		})
-	}
-	return lines
 }

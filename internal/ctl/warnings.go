@@ -52,8 +52,7 @@ func untestedWarnings(a *app.App, c config.Config, chains []history.ChainRow) (w
 		known[chain.Tool] = true
 		real := binary.Locate(a.Environ, a.Own, chain.Tool, c.Tools[chain.Tool].Path).Real
 		if says := doctor.Untested(chain.Tool,
-			cmp.Or(binary.InstalledVersion(real), view.Newest(chain).Version), real,
-			a.Now); says != "" {
+			cmp.Or(binary.InstalledVersion(real), view.Newest(chain).Version)); says != "" {
 			warnings = append(warnings, warning{Kind: "version", Tool: chain.Tool,
 				Says: chain.Tool + " " + says, Command: "shimctl doctor"})
 		}
@@ -128,7 +127,7 @@ func printCache(a *app.App, rows []history.CacheRow) {
 		return
 	}
 	fmt.Fprintln(a.Stdout)
-	a.Stdout.Heading("provider's cache, resumed calls")
+	a.Stdout.Notice("provider's cache, resumed calls")
 	t := view.NewTable("TOOL", "VERSION", "MODEL", "IDLE", "CALLS", "EXPECTED", "FROM-CACHE",
 		"JUDGED", "MISSED")
 	for _, r := range cacheJSON(rows) {
@@ -213,8 +212,8 @@ func missCause(r history.CacheRow) string {
 		return "version " + r.Version + " has git's status in its system prompt, so that each " +
 			"commit changes it: update claude"
 	case claude && 2*r.Single > r.Missed && models.Restated(r.Model):
-		return "claude resumes such sessions in another form than they were sent: shimctl " +
-			"doctor says more"
+		return "claude resumes a session of one request in another form than it was sent " +
+			"(anthropics/claude-code#93490)"
 	}
 	return "the beginning of the prompt changed, or the provider dropped it early"
 }
@@ -225,7 +224,7 @@ func printHour(a *app.App, rows []history.HourRow) {
 		for _, line := range []string{why.SavedWords(r), why.MissedWords(r)} {
 			if line != "" {
 				fmt.Fprintln(a.Stdout)
-				a.Stdout.Sentences("CACHE", view.Plain, line)
+				a.Stdout.Notice(line)
 			}
 		}
 	}

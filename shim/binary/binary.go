@@ -92,20 +92,6 @@ func Locate(environ []string, own func(string) string, name, configured string) 
 	return p
 }
 
-// managers are the programs that version managers start under a tool's name, to run the version of
-// the tool that they choose.
-var managers = map[string]string{"mise": "mise", "volta-shim": "volta"}
-
-// Manager returns the version manager that a tool's name leads to, "" if there is none. asdf has a
-// script for each tool.
-func Manager(path string) string {
-	text := readStart(path, 256)
-	if bytes.HasPrefix(text, []byte("#!")) && bytes.Contains(text, []byte("asdf exec")) {
-		return "asdf"
-	}
-	return managers[filepath.Base(disk.Resolve(path))]
-}
-
 // Version returns a binary's version: from the installation, since gemini takes seconds to print
 // it, or else the first line that it prints with --version, "" if that fails.
 func Version(path string, environ []string) string {
@@ -157,8 +143,8 @@ func Fingerprint(path string) string {
 // installer puts it, from the npm package that it is a command of or that consists of it, or from
 // the Python package that it is a script of; "" if there is none of these.
 func (t Program) Version() string {
-	if managers[filepath.Base(t.Real)] != "" {
-		return "" // a version there is were the manager's own
+	if slices.Contains([]string{"mise", "volta-shim"}, filepath.Base(t.Real)) {
+		return "" // a version there is were the version manager's own
 	}
 	if name := filepath.Base(t.Real); strings.Count(name, ".") == 2 &&
 		strings.Trim(name, "0123456789.") == "" {

@@ -85,7 +85,16 @@ var errDeclined = errors.New("nothing was changed")
 func (a *App) Run(root *cobra.Command, args []string) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetArgs(args)
-	err := root.ExecuteContext(context.Background())
+	begun := false
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		err := cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups())
+		begun = err == nil
+		return err
+	}
+	c, err := root.ExecuteC()
+	if err != nil && !begun && !IsUsage(err) && a.Stdout.Err() == nil { // it is cobra's
+		err = Usage(err.Error(), c.CommandPath()+" --help shows what it takes")
+	}
 	if err == nil || errors.Is(err, ErrFindings) {
 		err = cmp.Or(a.Stdout.Err(), err) // most lines are printed without a check
 	}
@@ -104,7 +113,8 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 	if hint := HintFor(err); hint != "" {
 		text += "\nhint: " + hint
 	}
-	for line := range strings.SplitSeq(a.TildeIn(text), "\n") {
+	text = strings.ReplaceAll(a.TildeIn(text), "\t", "  ") // cobra indents suggestions
+	for line := range strings.SplitSeq(text, "\n") {
 		a.Stderr.Notice(line)
 	}
 	if IsUsage(err) {
@@ -143,7 +153,7 @@ func (a *App) WhenWords(at time.Time) string {
 
 // PathCell returns a cell with a path, which people see below ~.
 func (a *App) PathCell(p string) view.Cell {
-	return view.Cell{Human: view.OrDash(a.Tilde(p)), Raw: p, Path: true}
+	return view.Cell{Human: view.OrDash(a.Tilde(p)), Raw: p}
 }
 
 // Tilde writes the home directory as ~, so that pasted output does not name the user.

@@ -46,9 +46,8 @@ func IsFilter(f *pflag.Flag) bool {
 	return is
 }
 
-// FilterFlag adds the flags that every view selects calls by. They, and --limit, are checked before
-// the command runs.
-func FilterFlag(a *App, c *cobra.Command) FilterFlags {
+// FilterFlag adds the flags that every view selects calls by.
+func FilterFlag(c *cobra.Command) FilterFlags {
 	f := FilterFlags{}
 	for _, flag := range filters {
 		f[flag.name] = c.Flags().String(flag.name, "", flag.usage)
@@ -57,18 +56,10 @@ func FilterFlag(a *App, c *cobra.Command) FilterFlags {
 			CompleteFlag(c, flag.name, flag.values)
 		}
 	}
-	c.PreRunE = func(c *cobra.Command, _ []string) error {
-		_, err := Filter(a, nil, f)
-		if limit, _ := c.Flags().GetInt("limit"); err == nil && limit < 0 {
-			err = Usage("--limit is less than 0", "0 shows all")
-		}
-		return err
-	}
 	return f
 }
 
-// Filter returns the filter that the flags describe. The ledger is needed for a chain only; without
-// one, the chain is not looked up.
+// Filter returns the filter that the flags describe.
 func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
 	since, err := a.sinceTime(*f["since"])
 	out := history.Filter{Since: since, Tool: *f["tool"], Task: *f["task"], Role: *f["role"],
@@ -89,7 +80,7 @@ func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
 			return out, fmt.Errorf("find %s: %w", directory, err)
 		}
 	}
-	if chain := *f["chain"]; chain != "" && l != nil {
+	if chain := *f["chain"]; chain != "" {
 		found, err := findChain(l, chain)
 		if err != nil {
 			return out, err
@@ -167,14 +158,10 @@ func CallsSince(since decide.Millis) string {
 
 // FilterWords names the calls that a filter selects, in the sentence that no call was made.
 func FilterWords(f history.Filter) string {
-	words := " yet"
-	if f.Since != 0 {
-		words = " since " + f.Since.Time().Format(time.RFC3339)
+	if f == (history.Filter{}) {
+		return " yet"
 	}
-	if f.Since = 0; f != (history.Filter{}) {
-		words += " that the flags select"
-	}
-	return words
+	return " that the flags select"
 }
 
 // WhenWords are the forms of time that sinceTime reads.
@@ -200,25 +187,25 @@ func (a *App) sinceTime(text string) (decide.Millis, error) {
 type Listing struct {
 	AsJSON bool
 	Filter FilterFlags
-	limit  int
+	limit  uint
 }
 
 // ListFlags adds --json, --limit and the filter to a command that lists things.
-func ListFlags(a *App, c *cobra.Command, schema string) *Listing {
+func ListFlags(c *cobra.Command, schema string) *Listing {
 	var list Listing
 	JSONFlag(c, &list.AsJSON, schema)
 	LimitFlag(c, &list.limit, "show at most `N`, 0 for all")
-	list.Filter = FilterFlag(a, c)
+	list.Filter = FilterFlag(c)
 	return &list
 }
 
 // LimitFlag adds --limit, which goes with the filter.
-func LimitFlag(c *cobra.Command, limit *int, usage string) {
-	c.Flags().IntVarP(limit, "limit", "n", 50, usage)
+func LimitFlag(c *cobra.Command, limit *uint, usage string) {
+	c.Flags().UintVarP(limit, "limit", "n", 50, usage)
 }
 
 // Query returns the query of the rows that the flags select.
 func (list *Listing) Query(a *App, l *ledger.Ledger) (history.Query, error) {
 	filter, err := Filter(a, l, list.Filter)
-	return history.Query{Filter: filter, Limit: list.limit, Lasting: a.Lasting()}, err
+	return history.Query{Filter: filter, Limit: int(list.limit), Lasting: a.Lasting()}, err
 }

@@ -19,15 +19,6 @@ func number(name string) int64 {
 	return max(n, 0)
 }
 
-// removed returns the hint on a number that is not in the ledger but was, if it was; list is the
-// command that lists the rest.
-func removed(was bool, list string) string {
-	if was {
-		return "it was pruned; " + list + " lists the rest"
-	}
-	return list + " lists them"
-}
-
 // An UnknownChain is the name of a chain that is not in the ledger.
 type UnknownChain string
 
@@ -57,7 +48,7 @@ func FindChains(l *ledger.Ledger, name string) ([]ledger.ChainName, error) {
 	case err != nil:
 		return nil, err
 	case len(chains) == 0, number(name) > 0 && len(name) < leastDigits && chains[0].Task != name:
-		return nil, noChain(l, name)
+		return nil, noChain(name)
 	case len(chains) > 1 && chains[0].Task != name:
 		return nil, several(name, chains, "give the name of one, or more of its session's ID")
 	}
@@ -85,22 +76,9 @@ func ChainWords(chains []ledger.ChainName) string {
 }
 
 // noChain returns the error for a name that no chain has.
-func noChain(l *ledger.Ledger, name string) error {
-	hint := "shimctl show lists them"
-	digits, _ := strings.CutPrefix(name, "c")
-	switch n := number(digits); {
-	case n > 0 && digits == name:
-		hint = fmt.Sprintf("a number names a call; shimctl show lists the chains, as c%d", n)
-	case n > 0:
-		last, _, err := l.LastNumbers()
-		if err != nil {
-			return err
-		}
-		hint = removed(n <= last, "shimctl show")
-	case name != "" && len(name) < ledger.MinPrefix:
-		hint += fmt.Sprintf("; of a session's ID give %d characters at least", ledger.MinPrefix)
-	}
-	return WithHint(UnknownChain(name), hint)
+func noChain(name string) error {
+	return WithHint(UnknownChain(name), fmt.Sprintf("shimctl show lists them, as c12; of a "+
+		"session's ID give %d characters at least", ledger.MinPrefix))
 }
 
 // ChainRow finds a chain, as findChain does.
@@ -112,7 +90,7 @@ func (a *App) ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) 
 	chains, err := history.Chains(l, history.Query{Filter: history.Filter{Chain: found.ID},
 		Lasting: a.Lasting()})
 	if err == nil && len(chains) == 0 {
-		err = noChain(l, name) // all the calls were pruned
+		err = noChain(name) // all the calls were pruned
 	}
 	if err != nil {
 		return history.ChainRow{}, err
@@ -129,11 +107,7 @@ func FindCall(l *ledger.Ledger, name string) (ledger.Record, error) {
 	}
 	i, found, err := history.FindCall(l, n)
 	if err == nil && !found {
-		var last int64
-		if _, last, err = l.LastNumbers(); err == nil {
-			err = WithHint(fmt.Errorf("find call %d: there is none", n),
-				removed(n <= last, "shimctl log"))
-		}
+		err = WithHint(fmt.Errorf("find call %d: there is none", n), "shimctl log lists the calls")
 	}
 	return i, err
 }

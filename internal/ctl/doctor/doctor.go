@@ -45,7 +45,7 @@ job is fresh. It also takes reprise's own files out of others' reach.`,
 			if !fixes.wanted && fixes != (fixing{}) {
 				return app.Usage("--dry-run and --yes go with --fix", "usage: "+c.UseLine())
 			}
-			return app.NoArguments(c, args)
+			return cobra.NoArgs(c, args)
 		},
 		RunE: func(*cobra.Command, []string) error {
 			return runDoctor(a, fixes, asJSON, all)
@@ -97,27 +97,18 @@ func runDoctor(a *app.App, f fixing, asJSON, all bool) error {
 
 func isProblem(c setup.Check) bool { return c.Result == "problem" }
 
-// brief returns the findings, problems first, then a check for each tool, and the names of the
-// other checks, which found nothing.
-func brief(checks setup.Checks) setup.Checks {
-	var findings, tools setup.Checks
+// brief returns the findings and a check for each tool, and names the other checks.
+func brief(checks setup.Checks) (shown setup.Checks) {
 	var others []string
 	for _, c := range checks {
-		about, _, _ := strings.Cut(c.Name, " ")
-		switch {
-		case c.Result != "ok":
-			findings = append(findings, c)
-		case slices.Contains(rewrite.Names, c.Name):
-			tools = append(tools, c)
-		case !slices.Contains(rewrite.Names, about):
+		if c.Result != "ok" || slices.Contains(rewrite.Names, c.Name) {
+			shown = append(shown, c)
+		} else if about, _, _ := strings.Cut(c.Name, " "); !slices.Contains(rewrite.Names, about) {
 			others = append(others, c.Name)
 		}
 	}
-	slices.SortStableFunc(findings, func(a, b setup.Check) int {
-		return -strings.Compare(a.Result, b.Result)
-	})
-	tools.OK("others", strings.Join(others, ", ")+"; shimctl doctor --all shows each")
-	return append(findings, tools...)
+	shown.OK("others", strings.Join(others, ", ")+"; shimctl doctor --all shows each")
+	return shown
 }
 
 // A checkup is the checks of a machine, and the facts that most of them look at.
@@ -190,8 +181,8 @@ func (d *checkup) tools() {
 				"run shimctl setup --tools "+name)
 		default:
 			d.tool(p, d.versions[i])
-			d.order(p)
-			d.version(name, d.versions[i], p.Real)
+			d.wrapper(p)
+			d.version(name, d.versions[i])
 		}
 	}
 	if missing == len(rewrite.Names) && !slices.ContainsFunc(d.Checks, isProblem) {

@@ -3,23 +3,17 @@ package doctor
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
-	"reprise/internal/ctl/view"
-	"reprise/internal/ctl/why"
 	"reprise/internal/tested"
 	"reprise/ledger"
-	"reprise/ledger/history"
 	"reprise/rewrite"
-	"reprise/rewrite/models"
 	"reprise/shim/binary"
 )
 
@@ -27,7 +21,7 @@ var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
 
 // version compares a tool's version with the tested ones. It adds no check if the tool prints no
 // version or none of it was tested.
-func (d *checkup) version(name, said, path string) {
+func (d *checkup) version(name, said string) {
 	version := versionNumber.FindString(said)
 	tool := tested.BuiltIn().Tool(name)
 	if version == "" || tool.Pin == "" {
@@ -36,7 +30,7 @@ func (d *checkup) version(name, said, path string) {
 	check, rows := name+" version", tool.Rows()
 	oldest, newest := rows[0].Version, rows[len(rows)-1].Version
 	at := slices.IndexFunc(rows, func(r tested.Result) bool { return r.Version == version })
-	finds := Untested(name, version, path, d.Now)
+	finds := Untested(name, version)
 	switch {
 	case at >= 0 && rows[at] == tested.Result{Version: version}:
 		d.OK(check, version+" was tried with the shim")
@@ -71,30 +65,8 @@ func (d *checkup) fixedPlaces() {
 	}
 }
 
-// order lists every executable of a tool's name on PATH, in the order of a caller's search.
-func (d *checkup) order(p binary.Place) {
-	var list, seen []string
-	for _, dir := range filepath.SplitList(d.Getenv("PATH")) {
-		path := filepath.Join(dir, p.Name)
-		if !setup.Runnable(path) || slices.Contains(seen, path) {
-			continue
-		}
-		seen = append(seen, path)
-		shown := d.Tilde(path)
-		switch {
-		case len(list) == 0 && p.Ours:
-			shown += " (shim)"
-		case binary.Manager(path) != "":
-			shown += " (" + binary.Manager(path) + "'s shim)"
-		case path == p.Real:
-			shown += " (real)"
-		}
-		list = append(list, shown)
-	}
-	if list == nil {
-		return
-	}
-	d.OK(p.Name+" on PATH", strings.Join(list, ", then "))
+// wrapper names a script behind the shim that gets the calls as they were written.
+func (d *checkup) wrapper(p binary.Place) {
 	if p.Wrapper {
 		d.Note(p.Name+" wrapper", d.Tilde(p.Real)+" is a script that minds what is added to its "+
 			"arguments: its calls are passed through",
@@ -184,52 +156,26 @@ func (d *checkup) npx() {
 	}
 }
 
-// restatedCalls is how many of the latest calls are looked at.
-const restatedCalls = 100
-
-// calls names the versions with calls that have shown that the shim can do less with them, and the
-// models of claude with latest sessions that a resume will not find in the provider's cache.
+// calls names the versions with calls that have shown that the shim can do less with them.
 func (d *checkup) calls() {
 	l, err := d.OpenOrEmpty()
 	if err != nil {
 		return // the check of the ledger says why
 	}
 	defer l.Close()
-	found := map[string]bool{}
-	if calls, err := history.LatestCalls(l, history.Query{Limit: restatedCalls}); err == nil {
-		for _, i := range calls {
-			if i.Tool == "claude" && i.OneRequest() && models.Restated(i.Model) {
-				found[i.Model] = true
-			}
-		}
-	}
 	notes, _ := Versions(l) // the check of the ledger names the error
 	for _, n := range notes {
 		d.Note(n.Tool+" output", n.Says, "use a version that was tried, or update reprise")
 	}
-	for _, model := range slices.Sorted(maps.Keys(found)) {
-		d.Note("claude cache", why.RestatedWords(model),
-			"nothing needs to be done: resuming stops where it costs more (dearer); shimctl "+
-				"stats shows what resumed calls found")
-	}
 }
 
-// Untested says that a version of a tool is newer than all tested ones, and for how long it has
-// been installed, "" if it is not.
-func Untested(tool, version, path string, now time.Time) string {
-	list := tested.BuiltIn().Tool(tool)
-	if version == "" || list.Version() == "" || tested.Compare(version, list.Version()) <= 0 {
+// Untested says that a version of a tool is newer than all tested ones, "" if it is not.
+func Untested(tool, version string) string {
+	newest := tested.BuiltIn().Tool(tool).Version()
+	if version == "" || newest == "" || tested.Compare(version, newest) <= 0 {
 		return ""
 	}
-	age := ""
-	if info, err := os.Stat(path); err == nil {
-		age = ", installed today"
-		if days := int64(now.Sub(info.ModTime()).Hours() / 24); days > 0 {
-			age = ", " + view.Count(days, "day") + " old"
-		}
-	}
-	return fmt.Sprintf("%s is not tested yet%s; the newest tested version is %s", version, age,
-		list.Version())
+	return fmt.Sprintf("%s is not tested yet; the newest tested version is %s", version, newest)
 }
 
 // A versionNote is about an installed version of a tool that the shim can do less with.

@@ -54,7 +54,7 @@ sessions, and all traces of it in the ledger, the log and a store that machines 
 						"chain", "usage: "+c.UseLine())
 				}
 			}
-			return app.AtMostOne("chain")(c, args)
+			return cobra.MaximumNArgs(1)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			return runPrune(a, strings.Join(args, ""), f, c.Flags())
@@ -281,7 +281,7 @@ func printPrune(a *app.App, r PruneReport) {
 	if len(r.Sessions) > 0 {
 		t := view.NewFoldedTable("CHAIN", "TOOL", "SESSION", "USED", "SIZE", "VERDICT", "WHY")
 		for _, s := range r.Sessions {
-			freed, verb := view.Cell{Human: "-", Right: true}, view.TextCell("keep").As(view.Dim)
+			freed, verb := view.Cell{Human: "-", Right: true}, view.TextCell("keep")
 			if s.Remove {
 				verb = view.TextCell("remove")
 				freed.Human, freed.Raw = view.Size(*s.Bytes), fmt.Sprint(*s.Bytes)
@@ -313,7 +313,7 @@ func printPruneSum(a *app.App, r PruneReport) {
 		sum = append(sum, fmt.Sprintf("%s %s from the store", verb,
 			view.Count(r.Stored, "session")))
 	}
-	a.Stdout.Sentences("SUM", view.Plain, sum...)
+	a.Stdout.Notice(sum...)
 }
 
 // A PruneReport is the JSON of prune.

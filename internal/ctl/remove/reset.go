@@ -22,13 +22,7 @@ func ResetCommand(a *app.App) *cobra.Command {
 		Long: `Ends the chain's session: the next call of the chain is fresh. Nothing is deleted, and running calls
 continue. CHAIN is a name such as c12, a task with all its chains, or the start of a session's ID. A chain that
 machines share ends on all of them.`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return app.Usage(c.CommandPath()+" takes the name or the task of a chain, or the "+
-					"id of a session", "usage: "+c.UseLine())
-			}
-			return nil
-		},
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.WithLedger(func(l *ledger.Ledger, _ view.Reporter) error {
 				return runReset(a, l, args[0], agreed)

@@ -12,7 +12,6 @@ import (
 	"html/template"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"reprise/internal/ctl/app"
@@ -38,11 +37,11 @@ func Command(a *app.App) *cobra.Command {
 		Long: `Writes one self-contained HTML page, by default into ` + reportFile + `: the saving, the price by day
 with and without resuming, the calls of a chain, and where the calls went. It contains no prompt, but names of
 tasks and directories.`,
-		Args: app.NoArguments,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return write(a, file, f) },
 	}
 	c.Flags().StringVarP(&file, "output", "o", reportFile, "write the page to `FILE`, - for stdout")
-	f = app.FilterFlag(a, c)
+	f = app.FilterFlag(c)
 	return c
 }
 
@@ -170,7 +169,7 @@ func newContent(a *app.App, r view.Reporter, f history.Filter, s sums) content {
 		{"managed calls", view.Thousands(s.bill.Calls),
 			fmt.Sprintf("%s resumed, %s fresh", view.Thousands(s.bill.Resumed),
 				view.Thousands(s.bill.Fresh()))},
-		{"cost", s.bill.Total.Human(), strings.Join(s.bill.Sources(), ", ")},
+		{"cost", s.bill.Total.Human(), "of " + view.Thousands(s.bill.HasPrice()) + " of them"},
 		{"saved cost", view.Amount("nano_usd", s.saved.Cost.Saved), s.saved.Words()},
 		{"saved tokens", view.Amount("tokens", s.saved.Tokens.Saved),
 			"weighted by price; " + s.saved.Words()},
@@ -251,11 +250,11 @@ var modes = []bar{{Name: "fresh", Class: "fresh", Width: 100},
 
 // chain draws the calls of the chain, the earliest first.
 func chain(a *app.App, r view.Reporter, s sums) picture {
-	p := picture{Title: "A chain, call by call",
-		About: view.Printable(fmt.Sprintf("Chain c%d, %s, %s in %s.", s.chain.ID,
-			view.ChainName(s.chain.Task, s.chain.Role, s.chain.Cwd, s.chain.Created), s.chain.Tool,
-			a.Tilde(s.chain.Cwd))),
-		Key: modes}
+	about := fmt.Sprintf("Chain c%d, %s in %s", s.chain.ID, s.chain.Tool, a.Tilde(s.chain.Cwd))
+	if s.chain.Task != "" {
+		about += ", task " + s.chain.Task
+	}
+	p := picture{Title: "A chain, call by call", About: view.Printable(about) + ".", Key: modes}
 	for _, i := range slices.Backward(s.calls) {
 		b := bar{Class: "fresh"}
 		if i.Mode.Continues() {

@@ -26,8 +26,9 @@ func Command(a *app.App) *cobra.Command {
 		Use: "rule COMMAND", Short: "add a rule to the configuration",
 		Long:                  "Adds a rule to the configuration.",
 		DisableFlagsInUseLine: true,
+		Args:                  cobra.NoArgs,
+		RunE:                  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	app.MakeGroup(c)
 	c.AddCommand(addCommand(a))
 	return c
 }
@@ -42,12 +43,7 @@ configuration file. The task is captured where a line of the prompts tells two r
 elsewhere each run of the program is a job. --and makes a rule of the same name from a call with another template. It
 writes nothing if the file has a mistake.`,
 		DisableFlagsInUseLine: true,
-		Args: func(c *cobra.Command, args []string) error {
-			if from == "" {
-				return app.Usage(c.CommandPath()+" takes --from CALL", "usage: "+c.UseLine())
-			}
-			return app.NoArguments(c, args)
-		},
+		Args:                  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return runAdd(a, []string{from, and}, agreed)
 		},
@@ -55,6 +51,7 @@ writes nothing if the file has a mistake.`,
 	app.JSONFlag(c, &agreed.JSON, "shimctl.rule.add/1")
 	agreed.AddFlags(c)
 	c.Flags().StringVar(&from, "from", "", "make a rule from `CALL`, a number")
+	_ = c.MarkFlagRequired("from") // there is such a flag
 	c.Flags().StringVar(&and, "and", "", "make one more from `CALL`, of the same name")
 	return c
 }
@@ -149,7 +146,7 @@ func withRule(a *app.App, text string) (edit textfile.Edit, err error) {
 }
 
 func showAdded(a *app.App, r AddReport) {
-	a.Stdout.Changed("+", view.Good, strings.Split(strings.TrimSuffix(r.Text, "\n"), "\n")...)
+	a.Stdout.Changed("+", strings.Split(strings.TrimSuffix(r.Text, "\n"), "\n")...)
 	fmt.Fprintln(a.Stdout)
 	t := view.NewTable("CALL", "TASK", "ROLE", "SAME JOB")
 	for _, c := range r.Past {

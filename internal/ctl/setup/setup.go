@@ -36,7 +36,7 @@ func Command(a *app.App) *cobra.Command {
 		Long: `Adds one line to the start file of your login shell, and of fish if it has one, that puts the shims first on
 PATH, and the shims that installed tools lack. It shows both and asks. It names aliases and functions that hide
 a shim, and leaves them to you.`,
-		Args: app.NoArguments,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return runSetup(a, flags) },
 	}
 	c.Flags().StringSliceVar(&flags.tools, "tools", nil,
@@ -139,7 +139,7 @@ func carryOut(a *app.App, flags setupFlags, r Report) (err error) {
 	if flags.JSON {
 		err = cmp.Or(err, a.Stdout.PrintJSON(r))
 	} else if r.Written && !flags.undo {
-		a.Stdout.Sentences("NOT COVERED", view.Plain, notCovered)
+		a.Stdout.Notice(notCovered)
 	}
 	// a change is left, or a shim is hidden
 	if err == nil && !flags.Dry && (r.isNeeded() && !r.Written || len(r.Checks) > 0) {
@@ -188,14 +188,14 @@ func (r *Report) write(a *app.App, say bool) error {
 // show prints the changes, and the steps that are left to the user.
 func show(a *app.App, r Report, undo bool) {
 	for _, name := range r.NewShims {
-		a.Stdout.Changed("+", view.Good, a.Tilde(filepath.Join(r.Shims, name)))
+		a.Stdout.Changed("+", a.Tilde(filepath.Join(r.Shims, name)))
 	}
 	for _, c := range r.Changes {
 		a.Stdout.Notice(a.Tilde(c.File) + ":")
 		if undo {
-			a.Stdout.Changed("-", view.Bad, c.Line)
+			a.Stdout.Changed("-", c.Line)
 		} else {
-			a.Stdout.Changed("+", view.Good, c.Line)
+			a.Stdout.Changed("+", c.Line)
 		}
 	}
 	if !r.isNeeded() {
@@ -233,29 +233,23 @@ func (c *Checks) Problem(name, finds, fix string) { c.add(name, "problem", finds
 // Fixed adds a problem that this run has fixed.
 func (c *Checks) Fixed(name, finds string) { c.add(name, "fixed", finds, "") }
 
-// Print prints the results as a table.
+// Print prints the results as a table. At a terminal the fix is below the finding.
 func (c Checks) Print(a *app.App) {
-	if !a.Stdout.Terminal {
-		t := view.NewTable("RESULT", "CHECK", "FINDS", "FIX")
-		for _, each := range c {
-			t.Add(each.resultCell(), view.TextCell(each.Name), view.TextCell(each.Finds),
-				view.TextCell(each.Fix))
-		}
-		t.Print(a.Stdout)
-		return
+	t := view.NewTable("RESULT", "CHECK", "FINDS", "FIX")
+	if a.Stdout.Terminal {
+		t = view.NewFoldedTable("RESULT", "CHECK", "FINDS")
 	}
-	// the finding and its fix do not fit side by side
-	t := view.NewFoldedTable("RESULT", "CHECK", "FINDS")
 	for _, each := range c {
-		t.Add(each.resultCell(), view.TextCell(each.Name), view.TextCell(each.Finds))
-		if each.Fix != "" {
-			t.Add(view.Cell{}, view.Cell{}, view.TextCell("fix: "+each.Fix).As(view.Strong))
+		row := view.Mapped([]string{each.Result, each.Name, each.Finds}, view.TextCell)
+		switch {
+		case !a.Stdout.Terminal:
+			t.Add(append(row, view.TextCell(each.Fix))...)
+		case each.Fix != "":
+			t.Add(row...)
+			t.Add(view.Cell{}, view.Cell{}, view.TextCell("fix: "+each.Fix))
+		default:
+			t.Add(row...)
 		}
 	}
 	t.Print(a.Stdout)
-}
-
-func (c Check) resultCell() view.Cell {
-	return view.TextCell(c.Result).As(map[string]view.Meaning{"ok": view.Good, "fixed": view.Good,
-		"note": view.Warn, "problem": view.Bad}[c.Result])
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"database/sql"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -25,8 +24,7 @@ func PriceCell(p Sum) Cell {
 	return Cell{Human: p.Human(), Raw: exactDollars(p.Nano), Right: true}
 }
 
-// DecisionCell returns a cell with the decision on a call, colored by the outcome. A person reads
-// the class of the reason.
+// DecisionCell returns a cell with the decision on a call. A person reads the class of the reason.
 func DecisionCell(i ledger.Record) Cell {
 	c := TextCell(Decision(i))
 	c.Human = string(i.Mode)
@@ -36,27 +34,16 @@ func DecisionCell(i ledger.Record) Cell {
 	if i.FellBack != "" {
 		c.Human += " (a resume was refused)"
 	}
-	switch {
-	case i.Outcome != "" && i.Outcome != "ok":
-		return c.As(Bad)
-	case i.FellBack != "":
-		return c.As(Warn)
-	case i.Mode.Continues():
-		return c.As(Good)
-	}
 	return c
 }
 
 // OutcomeCell returns a cell with the outcome, and for people the exit code or signal.
 func OutcomeCell(i ledger.Record) Cell {
-	switch i.Outcome {
-	case "ok":
-		return TextCell("ok")
-	case "":
-		return TextCell("running").As(Warn)
-	}
-	c := TextCell(i.Outcome).As(Bad)
+	c := TextCell(i.Outcome)
 	switch {
+	case i.Outcome == "":
+		return TextCell("running")
+	case i.Outcome == "ok":
 	case i.Signal.Valid:
 		c.Human += fmt.Sprintf(" (signal %d)", i.Signal.Int64)
 	case i.Exit.Valid && i.Exit.Int64 != 0:
@@ -66,42 +53,21 @@ func OutcomeCell(i ledger.Record) Cell {
 }
 
 // ContextCell returns a cell with how full the session's context is.
-func ContextCell(c rewrite.Context) Cell {
-	if c.Limit == 0 {
-		return UnknownCell()
-	}
-	percent := (100*c.Used + c.Limit/2) / c.Limit
-	shown := Cell{Human: fmt.Sprintf("%d %%", percent), Raw: fmt.Sprintf("%d%%", percent),
-		Right: true}
-	switch {
-	case percent >= 80:
-		return shown.As(Bad)
-	case percent >= 60:
-		return shown.As(Warn)
-	}
-	return shown.As(Good)
-}
+func ContextCell(c rewrite.Context) Cell { return AmountCell("share", Rate(c.Used, c.Limit)) }
 
 // StateCell returns a cell with whether the session can be resumed, and if not, why.
 func StateCell(s history.SessionRow) Cell {
-	c := TextCell(string(s.State))
 	switch {
 	case s.Held:
-		c = TextCell("busy")
+		return TextCell("busy")
 	case s.Why != "":
-		c = TextCell(fmt.Sprintf("%s (%s)", s.State, s.Why))
+		return TextCell(fmt.Sprintf("%s (%s)", s.State, s.Why))
 	case s.Reset && s.State == decide.Live:
-		c = TextCell("reset")
+		return TextCell("reset")
 	case s.Reset:
-		c = TextCell(string(s.State) + " (reset)")
+		return TextCell(string(s.State) + " (reset)")
 	}
-	switch {
-	case s.State == decide.Live && !s.Reset:
-		return c.As(Good)
-	case s.State == decide.Running:
-		return c.As(Warn)
-	}
-	return c.As(Dim)
+	return TextCell(string(s.State))
 }
 
 // Newest returns the newest session of a chain, the zero value if it has none.
@@ -111,29 +77,6 @@ func Newest(c history.ChainRow) history.SessionRow {
 	}
 	return c.Sessions[0]
 }
-
-// ChainName returns a name that people know: the task, or else the directory and when the chain
-// began.
-func ChainName(task, role, cwd string, created decide.Millis) string {
-	name := filepath.Base(cwd) + ", " + created.Time().Format("2 Jan 15:04")
-	if task != "" {
-		name = task
-	}
-	if role != "" {
-		name += ", " + Cut(RoleName(role))
-	}
-	return Cut(name)
-}
-
-// Cut shortens a name, since a rule can capture one of any length from a prompt.
-func Cut(name string) string {
-	if runes := []rune(name); len(runes) > mostName {
-		return string(runes[:mostName]) + "…"
-	}
-	return name
-}
-
-const mostName = 100
 
 // Sentence writes words with a capital and a full stop.
 func Sentence(words string) string { return strings.ToUpper(words[:1]) + words[1:] + "." }
@@ -168,7 +111,7 @@ func Ago(now time.Time, then decide.Millis) string {
 const NotKnown = "n/a"
 
 // UnknownCell returns a cell for an unknown figure.
-func UnknownCell() Cell { return Cell{Human: NotKnown, Raw: NotKnown, Meaning: Dim, Right: true} }
+func UnknownCell() Cell { return Cell{Human: NotKnown, Raw: NotKnown, Right: true} }
 
 // TextCell returns a cell with text. People see a dash if it is empty.
 func TextCell(text string) Cell { return Cell{Human: OrDash(text), Raw: text} }

@@ -43,19 +43,12 @@ func Count(n int64, noun string) string {
 	return fmt.Sprintf("%s %ss", Thousands(n), noun)
 }
 
-// Size writes a number of bytes, rounded down, with at least two digits from 1 kB on.
+// Size writes a number of bytes.
 func Size(bytes int64) string {
 	if bytes < 1000 {
 		return fmt.Sprintf("%d B", bytes)
 	}
-	units := []string{"kB", "MB", "GB"}
-	for bytes >= 1_000_000 && len(units) > 1 {
-		bytes, units = bytes/1000, units[1:]
-	}
-	if bytes < 10_000 {
-		return fmt.Sprintf("%d.%d %s", bytes/1000, bytes%1000/100, units[0])
-	}
-	return fmt.Sprintf("%d %s", bytes/1000, units[0])
+	return ShortNumber(bytes) + "B"
 }
 
 // Duration writes a duration in the two largest units.

@@ -134,19 +134,6 @@ func (r Reporter) ListPrice(s history.Slice) (nano int64, ok bool) {
 	return cost.Nano, cost.Known && cost.Most == cost.Nano
 }
 
-// Sources says where the amount comes from.
-func (b *Bill) Sources() (words []string) {
-	for _, part := range []struct {
-		calls int64
-		what  string
-	}{{b.Priced, "as the tool says"}, {b.byList, "at list price"}, {b.NotKnown, "not known"}} {
-		if part.calls > 0 {
-			words = append(words, Count(part.calls, "call")+" "+part.what)
-		}
-	}
-	return words
-}
-
 // Source returns the source of the amount, as MoneyReport has it.
 func (b *Bill) Source() string {
 	switch {

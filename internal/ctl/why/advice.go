@@ -230,11 +230,3 @@ func MissedWords(r history.HourRow) string {
 		"prompts of %s: cache_ttl = \"auto\" would have saved about %s weighted tokens",
 		r.Tool, view.Count(r.Chains, "chain"), view.Amount("tokens", view.Number(r.Missed)))
 }
-
-// RestatedWords returns the cost of resumes of sessions of one request, in words.
-func RestatedWords(model string) string {
-	return "with " + model + " claude resumes a session of one request in another form than it " +
-		"was sent (anthropics/claude-code#93490), so the " +
-		"provider's cache has only the system prompt and tools of it; runs that use tools, and " +
-		"models up to claude-opus-4-6 and claude-sonnet-4-6, find theirs"
-}

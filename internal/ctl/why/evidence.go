@@ -85,7 +85,7 @@ func (w *Report) evidence(a *app.App, i ledger.Record, f whyFacts, m Measures) {
 		w.stress("More exactly: %s (%s).", view.MeaningOf(i.Detail), i.Detail)
 	}
 	if changed := i.Changed; len(changed) > 0 {
-		w.say("Changed: %s.", strings.Join(changed, ", "))
+		w.stress("Changed: %s.", strings.Join(changed, ", "))
 	}
 	if i.FellBack == "" && f.before != nil {
 		w.limits(a, i, f, m)

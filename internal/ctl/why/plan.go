@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"reprise/internal/ctl/app"
@@ -16,8 +15,6 @@ import (
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/shim"
-
-	"golang.org/x/sys/unix"
 )
 
 func explainPlan(a *app.App, call []string, asJSON bool) error {
@@ -254,7 +251,7 @@ func newFactTable() factTable { return factTable{view.NewFoldedTable("FIELD", "V
 func (f factTable) add(name string, c view.Cell) {
 	c.Right = false
 	if c.Raw != "" {
-		f.Add(view.TextCell(name).As(view.Dim), c)
+		f.Add(view.TextCell(name), c)
 	}
 }
 
@@ -267,14 +264,7 @@ func Facts(a *app.App, r view.Reporter, i ledger.Record) *view.Table {
 	f.text("tool", i.Tool)
 	f.add("directory", a.PathCell(i.Cwd))
 	f.add("began", a.WhenCell(i.Started))
-	decision := view.DecisionCell(i)
-	decision.Human = decision.Raw // it is explained below
-	f.add("decision", decision)
-	for _, code := range []reason.Code{i.Reason, i.Detail, i.FellBack} {
-		if code != "" {
-			f.text(string(code), view.MeaningOf(code))
-		}
-	}
+	f.text("decision", view.Decision(i))
 	f.text("changed", strings.Join(i.Changed, ", "))
 	f.text("rule", i.Rule)
 	f.text("task", i.Task)
@@ -291,11 +281,7 @@ func Facts(a *app.App, r view.Reporter, i ledger.Record) *view.Table {
 	f.add("outcome", view.OutcomeCell(i))
 	f.text("how it ended", endWords(i))
 	if i.Signal.Valid {
-		signal := view.TextCell(fmt.Sprint(i.Signal.Int64))
-		if name := unix.SignalName(syscall.Signal(i.Signal.Int64)); name != "" {
-			signal.Human += " (" + name + ")"
-		}
-		f.add("signal", signal)
+		f.text("signal", fmt.Sprint(i.Signal.Int64))
 	} else if i.Exit.Valid {
 		f.text("exit status", fmt.Sprint(i.Exit.Int64))
 	}

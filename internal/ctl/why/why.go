@@ -40,14 +40,10 @@ After -- stands a call that is not made: why shows the decision, the rule that m
 the shim would run. The call gets shimctl's stdin. Its output is assumed to go where shimctl's goes; if that makes a
 difference, both are shown.`,
 		Args: func(c *cobra.Command, args []string) error {
-			switch {
-			case c.ArgsLenAtDash() < 0:
-				return app.AtMostOne("call")(c, args)
-			case c.ArgsLenAtDash() > 0 || len(args) == 0:
-				return app.Usage("why takes a recorded call, or -- and a command line",
-					"shimctl why -- claude -p \"...\"")
+			if c.ArgsLenAtDash() == 0 {
+				return cobra.MinimumNArgs(1)(c, args)
 			}
-			return nil
+			return cobra.MaximumNArgs(1)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.ArgsLenAtDash() == 0 {
@@ -91,25 +87,17 @@ func explain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, all, as
 		a.Stderr.Notice(cmp.Or(a.PassedHere(), "no call has been made yet"))
 		return nil
 	}
-	here := ""
-	if passed := a.PassedHere(); passed != "" && name == "" {
-		here = view.Sentence("now " + passed)
-	}
-	if a.Stdout.Terminal && !all {
-		a.Stdout.Sentences("", "", report.lines()...)
-		if here != "" {
-			a.Stdout.Sentences("", view.Warn, here)
+	lines := report.lines()
+	if all || !a.Stdout.Terminal {
+		lines = []string{report.Text}
+		if report.Command != "" {
+			lines = append(lines, report.Command)
 		}
-		return nil
 	}
-	a.Stdout.Sentences("WHY", "", strings.TrimSpace(report.Text+" "+here))
-	if report.Command == "" {
-		return nil
+	a.Stdout.Notice(lines...)
+	if passed := a.PassedHere(); passed != "" && name == "" {
+		a.Stdout.Notice(view.Sentence("now " + passed))
 	}
-	if a.Stdout.Terminal {
-		fmt.Fprintln(a.Stdout)
-	}
-	a.Stdout.Sentences("COMMAND", view.Strong, report.Command)
 	return nil
 }
 
@@ -187,12 +175,7 @@ func (w *Report) settingWords() string {
 
 // lines returns the explanation in short: the decision, the reason, and the advice if there is any.
 func (w *Report) lines() []string {
-	because := w.because()
-	if w.Call != nil && len(w.Call.Changed) > 0 {
-		because = fmt.Sprintf("Reason %s: %s changed.", w.Reason,
-			strings.Join(w.Call.Changed, ", "))
-	}
-	lines := []string{w.decision, strings.Join(append([]string{because}, w.main...), " ")}
+	lines := []string{w.decision, strings.Join(append([]string{w.because()}, w.main...), " ")}
 	switch advice := w.Advice; {
 	case w.Command != "":
 		lines = append(lines, advice+": "+w.Command)
@@ -367,18 +350,11 @@ func PassthroughReports(rows []history.PassthroughRow) []PassthroughReport {
 	return list
 }
 
-// Brief names the missed calls.
-func (p PassthroughReport) Brief() string { return p.brief("") }
-
-func (p PassthroughReport) brief(last string) string {
-	return fmt.Sprintf("%s of %s passed through%s: %s", view.Count(p.Calls, "call"),
-		strings.Join(p.Tools, " and "), last, view.MeaningOf(p.Reason))
-}
-
 // Words names the missed calls, the time of the last one, and the remedy, as in "4 calls of claude
 // passed through, last 3m ago: stdin is open. Add </dev/null".
 func (p PassthroughReport) Words(last string) string {
-	text := p.brief(", last " + last)
+	text := fmt.Sprintf("%s of %s passed through, last %s: %s", view.Count(p.Calls, "call"),
+		strings.Join(p.Tools, " and "), last, view.MeaningOf(p.Reason))
 	if p.Detail != "" {
 		text += ": " + p.Detail
 	}

@@ -51,7 +51,7 @@ func TestThreeLines(t *testing.T) {
 		want    []string
 	}{
 		{reason.SettingsChanged, []string{"--model", "MAX_TOKENS"}, rewrite.Fresh, []string{
-			"was fresh", "Reason settings_changed: --model, MAX_TOKENS changed.", "Make all calls",
+			"was fresh", "Changed: --model, MAX_TOKENS.", "Make all calls",
 		}},
 		{reason.Extends, nil, rewrite.Resume,
 			[]string{"resumed session",
