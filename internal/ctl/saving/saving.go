@@ -25,7 +25,6 @@ type Saving struct {
 	LeftOutBytes int64
 	Compared     int64 // the resumed calls that were compared
 	Fresh        int64 // the fresh calls that they were compared with
-	FirstOnly    bool  // all of these began their job
 	Cost, Tokens Amount
 
 	groups map[like]*group
@@ -70,7 +69,6 @@ func likeness(s history.Slice) like { return like{s.Tool, s.Role, s.Model} }
 type group struct {
 	fresh       history.Sums
 	front       history.Front // of the fresh calls
-	firsts      int64         // of the fresh calls, those that began their job
 	calls, warm int64         // resumed calls
 	alike       int64         // bytes that their prompts left out which extend the prompt before
 }
@@ -78,7 +76,7 @@ type group struct {
 // New estimates the saving of resumes in the calls. With a price, calls of tools that report no
 // cost are estimated in money too.
 func New(calls []history.Slice, price Pricer) Saving {
-	s := Saving{price: price, groups: map[like]*group{}, FirstOnly: true}
+	s := Saving{price: price, groups: map[like]*group{}}
 	for _, slice := range calls {
 		if !slice.Managed() {
 			continue
@@ -94,7 +92,6 @@ func New(calls []history.Slice, price Pricer) Saving {
 	for kind, g := range s.groups {
 		if g.calls > 0 && g.fresh.Calls > 0 {
 			s.Compared, s.Fresh = s.Compared+g.calls, s.Fresh+g.fresh.Calls
-			s.FirstOnly = s.FirstOnly && g.firsts == g.fresh.Calls
 			g.fresh = g.instead(kind.tool)
 		}
 	}
@@ -114,10 +111,7 @@ func (s *Saving) compare(slice history.Slice) {
 		if slice.Reason == reason.Extends {
 			g.alike += slice.LeftOutBytes
 		}
-	case decide.FirstRun:
-		g.firsts += slice.Calls
-		fallthrough
-	case decide.FollowUp:
+	case decide.FirstRun, decide.FollowUp:
 		g.fresh.Add(s.priced(slice).Sums)
 		g.front.Add(slice.Front)
 	}
@@ -270,12 +264,8 @@ func (s Saving) Words() string {
 	if s.Compared == 0 {
 		return "no similar fresh call ended well"
 	}
-	basis := "fresh call"
-	if s.FirstOnly {
-		basis = "first call"
-	}
 	return fmt.Sprintf("an estimate: %s against %s", view.Count(s.Compared, "resumed call"),
-		view.Count(s.Fresh, basis))
+		view.Count(s.Fresh, "fresh call"))
 }
 
 // A Summary is a saving in JSON. Cost and tokens are negative if resuming was dearer.
