@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
@@ -59,39 +58,7 @@ func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing
 	case len(calls) == 0:
 		a.Stderr.Notice(cmp.Or(a.PassedHere(), "no managed call matches; status counts the others"))
 	default:
-		callTable(a, r, calls, callColumns).Print(a.Stdout)
+		app.CallTable(a, r, calls, app.CallColumns).Print(a.Stdout)
 	}
 	return err
-}
-
-const callColumns = "CALL WHEN TOOL CHAIN DECISION OUTCOME COST TASK ROLE TOOK DIRECTORY INPUT " +
-	"CACHED WRITTEN OUTPUT SESSION RULE"
-
-// callTable returns a table of calls with the columns that are named, with spaces between.
-func callTable(a *app.App, r view.Reporter, calls []ledger.Record, columns string) *view.Table {
-	names := strings.Fields(columns)
-	t := view.NewTable(names...)
-	for _, i := range calls {
-		cells := map[string]view.Cell{
-			"CALL":      view.IDCell(i.ID),
-			"WHEN":      a.WhenCell(i.Started),
-			"TOOL":      view.TextCell(i.Tool),
-			"CHAIN":     view.ChainCell(i.Chain),
-			"DECISION":  view.DecisionCell(i),
-			"OUTCOME":   view.OutcomeCell(i),
-			"COST":      view.PriceCell(view.CallCost(r.Prices, i)),
-			"TASK":      view.TextCell(i.Task),
-			"ROLE":      view.RoleCell(i.Role),
-			"TOOK":      view.DurationCell(i.Duration.NullInt64),
-			"DIRECTORY": a.PathCell(i.Cwd),
-			"INPUT":     view.TokensCell(i.Input.NullInt64),
-			"CACHED":    view.TokensCell(i.CacheRead.NullInt64),
-			"WRITTEN":   view.TokensCell(i.CacheWrite.NullInt64),
-			"OUTPUT":    view.TokensCell(i.Output.NullInt64),
-			"SESSION":   view.SessionCell(i.NativeID),
-			"RULE":      view.TextCell(i.Rule),
-		}
-		t.Add(view.Mapped(names, func(name string) view.Cell { return cells[name] })...)
-	}
-	return t
 }

@@ -111,7 +111,7 @@ func printChain(a *app.App, r view.Reporter, chain history.ChainRow, calls []led
 	}
 	t.Print(a.Stdout)
 	fmt.Fprintln(a.Stdout)
-	callTable(a, r, calls,
+	app.CallTable(a, r, calls,
 		"CALL WHEN DECISION OUTCOME COST TOOK INPUT CACHED WRITTEN OUTPUT SESSION").Print(a.Stdout)
 }
 

@@ -127,7 +127,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter,
 				p.Reason == reason.ConfigMistake && wrong == ""
 		})
 	o.broken = brokenWarnings(a, l, wrong)
-	o.warnings = slices.Concat(versions, untestedWarnings(a, cfg, o.chains),
+	o.warnings = slices.Concat(versions,
 		contextWarnings(cfg, o.chains), cacheWarnings(cached, hour), decisionWarnings(o.decisions),
 		priceWarnings(a, o.bill))
 	return o, nil
@@ -204,10 +204,11 @@ func printStatus(a *app.App, r view.Reporter, o overview, all bool) {
 		if !all {
 			running = running[:min(len(running), mostRunning)]
 		}
-		callTable(a, r, running, "CALL WHEN TOOL CHAIN DECISION DIRECTORY").Print(a.Stdout)
+		app.CallTable(a, r, running, "CALL WHEN TOOL CHAIN DECISION DIRECTORY").Print(a.Stdout)
 	}
 	a.Stdout.Notice("", "last decisions")
-	callTable(a, r, o.decisions, "CALL WHEN TOOL CHAIN DECISION OUTCOME DIRECTORY").Print(a.Stdout)
+	app.CallTable(a, r, o.decisions,
+		"CALL WHEN TOOL CHAIN DECISION OUTCOME DIRECTORY").Print(a.Stdout)
 }
 
 // headlines returns the saving, and the cost of the calls if it is known.

@@ -1,7 +1,6 @@
 package ctl
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"reprise/ledger/history"
 	"reprise/rewrite/models"
 	"reprise/rewrite/reason"
-	"reprise/shim/binary"
 )
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
@@ -41,25 +39,6 @@ func versionWarnings(l *ledger.Ledger) (warnings []warning, err error) {
 	return warnings, err
 }
 
-// untestedWarnings returns a warning on each tool of these chains with a version that is newer than
-// all tested ones.
-func untestedWarnings(a *app.App, c config.Config, chains []history.ChainRow) (warnings []warning) {
-	known := map[string]bool{}
-	for _, chain := range chains {
-		if known[chain.Tool] {
-			continue
-		}
-		known[chain.Tool] = true
-		real := binary.Locate(a.Environ, a.Own, chain.Tool, c.Tools[chain.Tool].Path).Real
-		if says := doctor.Untested(chain.Tool,
-			cmp.Or(binary.InstalledVersion(real), view.Newest(chain).Version)); says != "" {
-			warnings = append(warnings, warning{Kind: "version", Tool: chain.Tool,
-				Says: chain.Tool + " " + says, Command: "shimctl doctor"})
-		}
-	}
-	return warnings
-}
-
 // contextWarnings returns warnings on sessions that will soon be too full to resume.
 func contextWarnings(c config.Config, chains []history.ChainRow) []warning {
 	limits := decide.Limits{ContextShare: c.ContextLimit}
@@ -76,33 +55,26 @@ func contextWarnings(c config.Config, chains []history.ChainRow) []warning {
 	return warnings
 }
 
+// decisionWarnings returns warnings on ends of the last calls.
 func decisionWarnings(calls []ledger.Record) (warnings []warning) {
-	refused, failed, dearer := 0, 0, 0
-	for _, i := range calls {
-		if i.FellBack != "" && i.FellBack != reason.AddedRefused {
-			refused++
-		}
-		if i.Outcome == "failed" {
-			failed++
-		}
-		if i.Reason == reason.Dearer {
-			dearer++
+	warn := func(least int, kind, command, says string, is func(ledger.Record) bool) {
+		found := len(slices.DeleteFunc(slices.Clone(calls), func(i ledger.Record) bool {
+			return !is(i)
+		}))
+		if found >= least {
+			warnings = append(warnings, warning{Kind: kind, Command: command,
+				Says: fmt.Sprintf("%d of the last %s %s", found,
+					view.Count(int64(len(calls)), "call"), says)})
 		}
 	}
-	last := view.Count(int64(len(calls)), "call")
-	if refused > 0 {
-		warnings = append(warnings, warning{Kind: "refused", Command: "shimctl log",
-			Says: fmt.Sprintf("%d of the last %s could not be resumed as meant", refused, last)})
-	}
-	if dearer > 0 {
-		warnings = append(warnings, warning{Kind: "dearer", Command: "shimctl why dearer",
-			Says: fmt.Sprintf("%d of the last %s were fresh because resumes cost more", dearer,
-				last)})
-	}
-	if 2*failed > len(calls) {
-		warnings = append(warnings, warning{Kind: "failed", Command: "shimctl log",
-			Says: fmt.Sprintf("%d of the last %s failed", failed, last)})
-	}
+	warn(1, "refused", "shimctl log", "could not be resumed as meant",
+		func(i ledger.Record) bool {
+			return i.FellBack != "" && i.FellBack != reason.AddedRefused
+		})
+	warn(1, "dearer", "shimctl why dearer", "were fresh because resumes cost more",
+		func(i ledger.Record) bool { return i.Reason == reason.Dearer })
+	warn(len(calls)/2+1, "failed", "shimctl log", "failed",
+		func(i ledger.Record) bool { return i.Outcome == "failed" })
 	return warnings
 }
 

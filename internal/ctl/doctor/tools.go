@@ -30,25 +30,25 @@ func (d *checkup) version(name, said string) {
 	check, rows := name+" version", tool.Rows()
 	oldest, newest := rows[0].Version, rows[len(rows)-1].Version
 	at := slices.IndexFunc(rows, func(r tested.Result) bool { return r.Version == version })
-	finds := Untested(name, version)
+	finds := untested(name, version)
 	switch {
 	case at >= 0 && rows[at] == tested.Result{Version: version}:
 		d.OK(check, version+" was tried with the shim")
 		return
 	case at >= 0:
-		finds = fmt.Sprintf("%s was tried with the shim: passed through %s; fresh %s; resume %s",
-			version, cmp.Or(rows[at].PassedThrough, "ok"), cmp.Or(rows[at].Fresh, "ok"),
+		finds = fmt.Sprintf("was tried with the shim: passed through %s; fresh %s; resume %s",
+			cmp.Or(rows[at].PassedThrough, "ok"), cmp.Or(rows[at].Fresh, "ok"),
 			cmp.Or(rows[at].Resumes, "yes"))
 	case tested.Compare(version, oldest) < 0:
-		finds = fmt.Sprintf("%s was not tried, only %s to %s: its output might be rendered "+
-			"differently", version, oldest, newest)
+		finds = fmt.Sprintf("was not tried, only %s to %s: its output might be rendered "+
+			"differently", oldest, newest)
 	case finds == "":
 		d.OK(check, fmt.Sprintf("%s lies between versions that were tried, %s to %s", version,
 			oldest, newest))
 		return
 	}
-	d.Note(check, finds, fmt.Sprintf("install %s if calls go wrong, or leave the tool alone with "+
-		"enabled = false under [tool.%s]", newest, name))
+	d.Note(check, version+" "+finds, fmt.Sprintf("install %s if calls go wrong, or leave the "+
+		"tool alone with enabled = false under [tool.%s]", newest, name))
 }
 
 // fixedPlaces looks where callers run claude by the path, past the shim on PATH: the places of the
@@ -165,35 +165,43 @@ func (d *checkup) calls() {
 	defer l.Close()
 	notes, _ := Versions(l) // the check of the ledger names the error
 	for _, n := range notes {
-		d.Note(n.Tool+" output", n.Says, "use a version that was tried, or update reprise")
+		if n.shown {
+			d.Note(n.Tool+" output", n.Says, "use a version that was tried, or update reprise")
+		}
 	}
 }
 
-// Untested says that a version of a tool is newer than all tested ones, "" if it is not.
-func Untested(tool, version string) string {
+// untested says that a version of a tool is newer than all tested ones, "" if it is not.
+func untested(tool, version string) string {
 	newest := tested.BuiltIn().Tool(tool).Version()
 	if version == "" || newest == "" || tested.Compare(version, newest) <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s is not tested yet; the newest tested version is %s", version, newest)
+	return "is not tested yet; the newest tested version is " + newest
 }
 
-// A versionNote is about an installed version of a tool that the shim can do less with.
-type versionNote struct{ Tool, Says string }
+// A versionNote is about an installed version of a tool that the shim can do less with, or that was
+// not tested.
+type versionNote struct {
+	Tool, Says string
+	shown      bool // by calls
+}
 
-// Versions returns the limits of the installed versions, as calls have shown them.
+// Versions returns the limits of the installed versions that calls have run.
 func Versions(l *ledger.Ledger) (notes []versionNote, err error) {
 	known, err := l.Runtimes()
 	for _, r := range known {
-		if !r.Refuses && !r.Unread || binary.Fingerprint(r.Path) != r.Fingerprint {
-			continue
-		}
-		does := "prints what this version of reprise cannot read: its calls are not resumed"
-		if r.Refuses {
+		does := untested(r.Tool, r.Version)
+		switch {
+		case r.Refuses:
 			does = "fails with the options that the shim adds: its calls run as they were written"
+		case r.Unread:
+			does = "prints what this version of reprise cannot read: its calls are not resumed"
 		}
-		notes = append(notes, versionNote{r.Tool, strings.TrimSpace(r.Tool+" "+r.Version) + " " +
-			does})
+		if does != "" && binary.Fingerprint(r.Path) == r.Fingerprint {
+			notes = append(notes, versionNote{r.Tool,
+				strings.TrimSpace(r.Tool+" "+r.Version) + " " + does, r.Refuses || r.Unread})
+		}
 	}
 	return notes, err
 }

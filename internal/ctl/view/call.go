@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"database/sql"
 	"fmt"
 	"strconv"
 	"strings"
@@ -164,19 +163,10 @@ func RoleCell(role string) Cell {
 	return c
 }
 
-// DurationCell returns a cell with a duration. Programs read milliseconds.
-func DurationCell(ms sql.NullInt64) Cell {
-	return AmountCell("ms", known(ms))
-}
-
-// TokensCell returns a cell with a count of tokens.
-func TokensCell(n sql.NullInt64) Cell {
-	return AmountCell("tokens", known(n))
-}
-
-func known(n sql.NullInt64) Number {
+// FigureCell returns a cell with a figure of a call in the unit, as AmountCell.
+func FigureCell(unit string, n ledger.Number) Cell {
 	if !n.Valid {
-		return Unknown
+		return UnknownCell()
 	}
-	return Number(n.Int64)
+	return AmountCell(unit, Number(n.Int64))
 }

@@ -36,43 +36,43 @@ func explainPlan(a *app.App, call []string, asJSON bool) error {
 }
 
 func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
-	f := newFactTable()
-	f.text("decision", fmt.Sprintf("%s: %s", e.Mode, e.Reason))
-	f.text("meaning", r.Meaning)
-	f.text("detail", string(e.Detail))
-	f.text("changed", strings.Join(e.Changed, ", "))
-	f.text("rule", e.Call.Rule)
-	f.text("task", e.Call.Task)
-	f.text("role", view.RoleName(e.Call.Role))
+	f := app.NewFactTable()
+	f.Text("decision", fmt.Sprintf("%s: %s", e.Mode, e.Reason))
+	f.Text("meaning", r.Meaning)
+	f.Text("detail", string(e.Detail))
+	f.Text("changed", strings.Join(e.Changed, ", "))
+	f.Text("rule", e.Call.Rule)
+	f.Text("task", e.Call.Task)
+	f.Text("role", view.RoleName(e.Call.Role))
 	if e.Call.Attempt != rewrite.NoAttempt {
-		f.text("attempt", fmt.Sprint(e.Call.Attempt))
+		f.Text("attempt", fmt.Sprint(e.Call.Attempt))
 	}
-	f.text("unknown option", e.Line.Unknown)
-	f.text("unmanaged option", e.Line.Unmanaged)
-	f.text("fault", a.TildeIn(r.Fault))
-	f.text(otherOutput(e))
-	f.text("real binary", a.Tilde(cmp.Or(e.Real, "not found")))
+	f.Text("unknown option", e.Line.Unknown)
+	f.Text("unmanaged option", e.Line.Unmanaged)
+	f.Text("fault", a.TildeIn(r.Fault))
+	f.Text(otherOutput(e))
+	f.Text("real binary", a.Tilde(cmp.Or(e.Real, "not found")))
 	if e.Chain != 0 {
-		f.text("chain", fmt.Sprintf("c%d", e.Chain))
+		f.Text("chain", fmt.Sprintf("c%d", e.Chain))
 	}
-	f.text("session", e.NativeID)
-	f.text("shared as", sharedWords(e.SharedAs))
-	f.text("not shared", e.Call.Unshared)
-	f.text("prices", r.Prices)
-	f.text("warning", r.Warning)
+	f.Text("session", e.NativeID)
+	f.Text("shared as", sharedWords(e.SharedAs))
+	f.Text("not shared", e.Call.Unshared)
+	f.Text("prices", r.Prices)
+	f.Text("warning", r.Warning)
 	if n := e.Nearest; n != nil {
-		f.text("compared with", fmt.Sprintf("the session of chain c%d: %s", n.Chain, n.Relation))
+		f.Text("compared with", fmt.Sprintf("the session of chain c%d: %s", n.Chain, n.Relation))
 	}
-	f.text("shown by", strings.Join(e.Evidence.Sentences(), "; "))
-	f.text("against it", findings(e.Against))
+	f.Text("shown by", strings.Join(e.Evidence.Sentences(), "; "))
+	f.Text("against it", findings(e.Against))
 	if !e.Mode.Continues() {
-		f.text("what to do", r.Advice)
-		f.text("setting", r.Setting)
-		f.text("command", r.Command)
+		f.Text("what to do", r.Advice)
+		f.Text("setting", r.Setting)
+		f.Text("command", r.Command)
 	}
-	f.add("runs", view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, strings.Clone)})
+	f.Cell("runs", view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, strings.Clone)})
 	if len(e.Call.Prompt.Text) > 0 {
-		f.text("sends", view.SentWords(int64(len(e.Call.Prompt.Text)), int64(len(e.Plan.Prompt)),
+		f.Text("sends", view.SentWords(int64(len(e.Call.Prompt.Text)), int64(len(e.Plan.Prompt)),
 			e.Plan.WholeReason))
 	}
 	f.Print(a.Stdout)
@@ -243,60 +243,28 @@ func planJSON(a *app.App, call []string, e shim.Explanation) PlanReport {
 	return r
 }
 
-// A factTable is a table of named facts, a row each. Empty ones are left out.
-type factTable struct{ *view.Table }
-
-func newFactTable() factTable { return factTable{view.NewFoldedTable("FIELD", "VALUE")} }
-
-func (f factTable) add(name string, c view.Cell) {
-	c.Right = false
-	if c.Raw != "" {
-		f.Add(view.TextCell(name), c)
-	}
-}
-
-func (f factTable) text(name, value string) { f.add(name, view.TextCell(value)) }
-
 // Facts returns everything known about a call as a table.
 func Facts(a *app.App, r view.Reporter, i ledger.Record) *view.Table {
-	f := newFactTable()
-	f.add("call", view.IDCell(i.ID))
-	f.text("tool", i.Tool)
-	f.add("directory", a.PathCell(i.Cwd))
-	f.add("began", a.WhenCell(i.Started))
-	f.text("decision", view.Decision(i))
-	f.text("changed", strings.Join(i.Changed, ", "))
-	f.text("rule", i.Rule)
-	f.text("task", i.Task)
-	f.add("role", view.RoleCell(i.Role))
-	f.add("chain", view.ChainCell(i.Chain))
+	f := app.CallFacts(a, r, i)
+	f.Text("changed", strings.Join(i.Changed, ", "))
 	if i.Mode == rewrite.Fork {
-		f.text("forked from", i.ResumedFrom)
+		f.Text("forked from", i.ResumedFrom)
 	} else {
-		f.text("resumed from", i.ResumedFrom)
+		f.Text("resumed from", i.ResumedFrom)
 	}
-	f.text("session", i.NativeID)
-	f.text("format", string(i.Format))
-	f.text("model", i.Model)
-	f.add("outcome", view.OutcomeCell(i))
-	f.text("how it ended", endWords(i))
+	f.Text("format", string(i.Format))
+	f.Text("model", i.Model)
+	f.Text("how it ended", endWords(i))
 	if i.Signal.Valid {
-		f.text("signal", fmt.Sprint(i.Signal.Int64))
+		f.Text("signal", fmt.Sprint(i.Signal.Int64))
 	} else if i.Exit.Valid {
-		f.text("exit status", fmt.Sprint(i.Exit.Int64))
+		f.Text("exit status", fmt.Sprint(i.Exit.Int64))
 	}
-	f.add("took", view.DurationCell(i.Duration.NullInt64))
-	f.add("prompt", view.Cell{Human: view.Size(i.PromptBytes), Raw: fmt.Sprint(i.PromptBytes)})
-	f.add("sent", view.Cell{Human: view.Size(i.SentBytes), Raw: fmt.Sprint(i.SentBytes)})
-	f.text("sent whole because", view.WholeWords(i.WholeReason))
-	f.add("input", view.TokensCell(i.Input.NullInt64))
-	f.add("cached", view.TokensCell(i.CacheRead.NullInt64))
-	f.add("written", view.TokensCell(i.CacheWrite.NullInt64))
-	f.add("output", view.TokensCell(i.Output.NullInt64))
-	cost := view.CallCost(r.Prices, i)
-	f.add("cost", view.PriceCell(cost))
-	if !cost.Known && i.Input.Valid && i.Model != "" {
-		f.text("price", a.MissingPrice(i.Model))
+	f.Cell("prompt", view.Cell{Human: view.Size(i.PromptBytes), Raw: fmt.Sprint(i.PromptBytes)})
+	f.Cell("sent", view.Cell{Human: view.Size(i.SentBytes), Raw: fmt.Sprint(i.SentBytes)})
+	f.Text("sent whole because", view.WholeWords(i.WholeReason))
+	if !view.CallCost(r.Prices, i).Known && i.Input.Valid && i.Model != "" {
+		f.Text("price", a.MissingPrice(i.Model))
 	}
 	return f.Table
 }
