@@ -1,7 +1,6 @@
 package ctl
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,15 +65,17 @@ func showNamed(a *app.App, l *ledger.Ledger, r view.Reporter, name string,
 		why.Facts(a, r, i).Print(a.Stdout)
 		return nil
 	}
-	if chains, err := app.FindChains(l, name); err == nil && len(chains) > 1 {
+	chains, err := app.FindChains(l, name)
+	switch {
+	case err != nil && !app.IsUsage(missing):
+		return missing // it was meant as a number
+	case err != nil:
+		return err
+	case len(chains) > 1:
 		*list.Filter["task"] = name
 		return listChains(a, l, r, list)
 	}
-	err := showChain(a, l, r, name, list.AsJSON)
-	if unknown := app.UnknownChain(""); errors.As(err, &unknown) && !app.IsUsage(missing) {
-		return missing // it was meant as a number
-	}
-	return err
+	return showChain(a, l, r, name, list.AsJSON)
 }
 
 func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON bool) error {

@@ -63,6 +63,9 @@ func runStats(a *app.App, s stats, flags app.FilterFlags, asJSON, summary, all b
 		if s.Filter, err = app.Filter(a, l, flags); err != nil {
 			return err
 		}
+		if s.Filter, err = a.Summed(l, s.Filter); err != nil {
+			return err
+		}
 		return s.sum(l, r)
 	})
 	if err != nil {
@@ -83,7 +86,6 @@ type stats struct {
 	By     history.By
 	Filter history.Filter
 	limit  uint // of Groups, 0 for none
-	latest bool // of a huge ledger, only the latest calls
 	Groups []billedGroup
 	Total  billedGroup
 	Cached []history.CacheRow
@@ -101,11 +103,6 @@ type billedGroup struct {
 }
 
 func (s *stats) sum(l *ledger.Ledger, r view.Reporter) (err error) {
-	asked := s.Filter
-	if s.Filter, err = app.Summed(l, asked); err != nil {
-		return err
-	}
-	s.latest = s.Filter != asked
 	var errs [4]error
 	var groups []history.Group
 	groups, errs[0] = history.Groups(l, s.By, s.Filter, r.Prices.LongPrompt(), int(s.limit))
@@ -146,9 +143,6 @@ func printStats(a *app.App, s stats, all bool) {
 		return
 	}
 	a.Stdout.Notice(app.CallsSince(s.Filter.Since) + ": " + s.Headline())
-	if s.latest {
-		a.Stderr.Notice(app.LatestWords)
-	}
 	fmt.Fprintln(a.Stdout)
 	header := slices.Concat([]string{strings.ToUpper(string(s.By))}, statsColumns, moreColumns)
 	if !all {

@@ -94,7 +94,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter,
 	cfg, wrong := a.Configuration()
 	// of any time if no period is given
 	last := history.Query{Filter: f, Limit: statusDecisions, Lasting: a.Lasting()}
-	if f, err = app.Summed(l, f); err != nil {
+	if f, err = a.Summed(l, f); err != nil {
 		return o, err
 	}
 	o.since, o.span = f.Since, app.SinceWords(f.Since)

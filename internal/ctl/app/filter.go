@@ -128,18 +128,17 @@ func ReasonCompletions() []string {
 // mostSummed is how many calls are summed up where no flag says which.
 const mostSummed = 50_000
 
-// LatestWords says that Summed has narrowed the calls.
-var LatestWords = "these are the latest " + view.Thousands(mostSummed) +
-	" calls; --since with an earlier date takes more"
-
 // Summed narrows a filter without a time to the latest calls if there are more than can be summed up
-// in a moment. A filter by chain or task is left as it is.
-func Summed(l *ledger.Ledger, f history.Filter) (history.Filter, error) {
+// in a moment, and says so. A filter by chain or task is left as it is.
+func (a *App) Summed(l *ledger.Ledger, f history.Filter) (history.Filter, error) {
 	if f.Since != 0 || f.Chain != 0 || f.Task != "" {
 		return f, nil
 	}
 	var err error
-	f.Since, err = history.SinceLatest(l, mostSummed)
+	if f.Since, err = history.SinceLatest(l, mostSummed); f.Since != 0 {
+		a.Stderr.Notice("these are the latest " + view.Thousands(mostSummed) +
+			" calls; --since with an earlier date takes more")
+	}
 	return f, err
 }
 

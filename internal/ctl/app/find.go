@@ -19,11 +19,6 @@ func number(name string) int64 {
 	return max(n, 0)
 }
 
-// An UnknownChain is the name of a chain that is not in the ledger.
-type UnknownChain string
-
-func (u UnknownChain) Error() string { return fmt.Sprintf("there is no chain %q", string(u)) }
-
 // findChain finds a chain by the name, as c12, the task or the start of the ID of one of its
 // sessions.
 func findChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
@@ -77,8 +72,9 @@ func ChainWords(chains []ledger.ChainName) string {
 
 // noChain returns the error for a name that no chain has.
 func noChain(name string) error {
-	return WithHint(UnknownChain(name), fmt.Sprintf("shimctl show lists them, as c12; of a "+
-		"session's ID give %d characters at least", ledger.MinPrefix))
+	return WithHint(fmt.Errorf("there is no chain %q", name),
+		fmt.Sprintf("shimctl show lists them, as c12; of a session's ID give %d characters at "+
+			"least", ledger.MinPrefix))
 }
 
 // ChainRow finds a chain, as findChain does.

@@ -56,12 +56,9 @@ func write(a *app.App, file string, flags app.FilterFlags) error {
 		if err != nil {
 			return err
 		}
-		f, err := app.Summed(l, asked)
+		f, err := a.Summed(l, asked)
 		if err != nil {
 			return err
-		}
-		if f != asked {
-			a.Stderr.Notice(app.LatestWords)
 		}
 		s, err := read(l, f, r)
 		if err != nil {

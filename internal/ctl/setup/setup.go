@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/textfile"
@@ -129,7 +128,7 @@ func carryOut(a *app.App, flags setupFlags, r Report) (err error) {
 		show(a, r, flags.undo)
 	}
 	if r.isNeeded() && !(flags.JSON && flags.Dry) {
-		if r.Written, err = a.Agreed(r.question(), flags.Consent); r.Written {
+		if r.Written, err = a.Agreed("make these changes", flags.Consent); r.Written {
 			err = r.write(a, !flags.JSON)
 		}
 		if err != nil && (r.Written || !flags.JSON) {
@@ -149,17 +148,6 @@ func carryOut(a *app.App, flags setupFlags, r Report) (err error) {
 }
 
 func (r *Report) isNeeded() bool { return len(r.Changes)+len(r.NewShims) > 0 }
-
-func (r *Report) question() string {
-	var parts []string
-	if n := len(r.NewShims); n > 0 {
-		parts = append(parts, "add "+view.Count(int64(n), "shim"))
-	}
-	if n := len(r.Changes); n > 0 {
-		parts = append(parts, "change "+view.Count(int64(n), "file"))
-	}
-	return strings.Join(parts, " and ")
-}
 
 // write adds the shims and writes the files, in order. It stops at the first that cannot be
 // written.
