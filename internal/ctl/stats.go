@@ -39,6 +39,7 @@ provider's cache, and both groups of chains if rollout keeps a share fresh.`,
 	app.LimitFlag(c, &s.limit, "show at most `N`, 0 for all; of days and weeks all")
 	flags = app.FilterFlag(c)
 	app.JSONFlag(c, &asJSON, "shimctl.stats/1")
+	c.MarkFlagsMutuallyExclusive("json", "summary")
 	app.CompleteFlag(c, "by", byNames)
 	return c
 }
@@ -50,10 +51,7 @@ var (
 )
 
 func runStats(a *app.App, s stats, flags app.FilterFlags, asJSON, summary, all bool) error {
-	switch {
-	case asJSON && summary:
-		return app.Usage("--summary is no JSON", "--json has the same figures under saved")
-	case !slices.Contains(history.Bys, s.By):
+	if !slices.Contains(history.Bys, s.By) {
 		return app.Usage(fmt.Sprintf("calls cannot be grouped by %q", s.By), "by "+byWords)
 	}
 	if s.By == history.ByDay || s.By == history.ByWeek {

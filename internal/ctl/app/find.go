@@ -27,7 +27,7 @@ func findChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
 		return ledger.ChainName{}, err
 	}
 	if len(chains) > 1 {
-		return ledger.ChainName{}, several(name, chains, "give the name of one")
+		return ledger.ChainName{}, several(name, chains)
 	}
 	return chains[0], nil
 }
@@ -45,18 +45,18 @@ func FindChains(l *ledger.Ledger, name string) ([]ledger.ChainName, error) {
 	case len(chains) == 0, number(name) > 0 && len(name) < leastDigits && chains[0].Task != name:
 		return nil, noChain(name)
 	case len(chains) > 1 && chains[0].Task != name:
-		return nil, several(name, chains, "give the name of one, or more of its session's ID")
+		return nil, several(name, chains)
 	}
 	return chains, nil
 }
 
-func several(name string, chains []ledger.ChainName, hint string) error {
+func several(name string, chains []ledger.ChainName) error {
 	which := view.Mapped(chains, func(c ledger.ChainName) string {
 		return fmt.Sprintf("c%d (%s)", c.ID,
 			strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " "))
 	})
 	return WithHint(fmt.Errorf("%q can be several chains: %s", name, strings.Join(which, ", ")),
-		hint)
+		"give the name of one, or more of its session's ID")
 }
 
 // ChainWords names chains, several of them with their roles.

@@ -72,7 +72,6 @@ func runDoctor(a *app.App, f fixing, asJSON, all bool) error {
 	d.tools()
 	d.shells()
 	d.bundled()
-	d.fixedPlaces()
 	d.npx()
 	d.calls()
 	d.permissions()

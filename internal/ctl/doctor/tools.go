@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
 	"reprise/internal/tested"
 	"reprise/ledger"
@@ -49,20 +48,6 @@ func (d *checkup) version(name, said string) {
 	}
 	d.Note(check, version+" "+finds, fmt.Sprintf("install %s if calls go wrong, or leave the "+
 		"tool alone with enabled = false under [tool.%s]", newest, name))
-}
-
-// fixedPlaces looks where callers run claude by the path, past the shim on PATH: the places of the
-// two installers.
-func (d *checkup) fixedPlaces() {
-	for _, below := range []string{".local/bin/claude", ".claude/local/claude"} {
-		path := filepath.Join(d.Getenv("HOME"), below)
-		if place := filepath.Join(d.shims, "claude"); setup.Runnable(path) &&
-			!app.SameFile(path, place) {
-			d.Note("claude by path", d.Tilde(path)+": callers that look there first "+
-				"(claude-code-action, claude-code-mcp) are not managed",
-				"tell such a caller the path "+d.Tilde(place))
-		}
-	}
 }
 
 // wrapper names a script behind the shim that gets the calls as they were written.

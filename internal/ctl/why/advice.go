@@ -32,11 +32,7 @@ type Case struct {
 	End       reason.Code
 	Continues bool
 	HeldOut   bool // rollout holds the chain out
-	Measures
-}
-
-// Measures is the figures that the limits were compared with. Unless HasSession nothing is known.
-type Measures struct {
+	// the figures that the limits were compared with; unless HasSession nothing is known
 	HasSession bool
 	Idle, Age  time.Duration // of the session
 	Context    rewrite.Context

@@ -76,7 +76,7 @@ func (w *Report) stress(format string, values ...any) {
 	w.main = append(w.main, w.Evidence[len(w.Evidence)-1])
 }
 
-func (w *Report) evidence(a *app.App, i ledger.Record, f whyFacts, m Measures) {
+func (w *Report) evidence(a *app.App, i ledger.Record, f whyFacts, d Case) {
 	w.proof(i, f.chain.Task)
 	if i.Unshared != "" {
 		w.say("Other machines cannot go on with it: %s.", i.Unshared)
@@ -88,7 +88,7 @@ func (w *Report) evidence(a *app.App, i ledger.Record, f whyFacts, m Measures) {
 		w.stress("Changed: %s.", strings.Join(changed, ", "))
 	}
 	if i.FellBack == "" && f.before != nil {
-		w.limits(a, i, f, m)
+		w.limits(a, i, f, d)
 	}
 	w.earlierCalls(i, f)
 	if i.Rule != "" {
@@ -213,22 +213,22 @@ func endWords(i ledger.Record) string {
 }
 
 // limits compares a call with the session that it would have resumed, by the present limits.
-func (w *Report) limits(a *app.App, i ledger.Record, f whyFacts, m Measures) {
+func (w *Report) limits(a *app.App, i ledger.Record, f whyFacts, d Case) {
 	cfg := a.Configured()
 	policy := rulePolicy(cfg, i.Rule)
 	switch i.Reason {
 	case reason.Idle:
-		if m.Idle >= 0 { // it has not been used since
-			w.stress("The session had been idle for %s; ttl is %s now.", view.Duration(m.Idle),
+		if d.Idle >= 0 { // it has not been used since
+			w.stress("The session had been idle for %s; ttl is %s now.", view.Duration(d.Idle),
 				view.Duration(policy.TTL))
 		}
 	case reason.TooOld:
-		w.stress("The session had been started %s before; max_age is %s now.", view.Duration(m.Age),
+		w.stress("The session had been started %s before; max_age is %s now.", view.Duration(d.Age),
 			view.Duration(policy.MaxAge))
 	case reason.ContextFull:
-		window, why := contextWindow(m.Context, m.Model)
+		window, why := contextWindow(d.Context, d.Model)
 		w.stress("The session had used %s of %s tokens of context%s; context_limit is %g now.",
-			view.Thousands(m.Context.Used), view.Thousands(window), why, cfg.ContextLimit)
+			view.Thousands(d.Context.Used), view.Thousands(window), why, cfg.ContextLimit)
 	case reason.ModelChanged:
 		w.stress("The session was asked for %s, the call asked for %s.", modelWords(f.before.Model),
 			modelWords(f.session.Model))

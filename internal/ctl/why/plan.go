@@ -201,8 +201,8 @@ func planDecided(a *app.App, e shim.Explanation) Case {
 	since := func(m decide.Millis) time.Duration { return a.Now.Sub(m.Time()) }
 	d := Case{Reason: e.Reason, Rule: e.Call.Rule, Task: e.Call.Task, Chain: e.Chain,
 		Bytes: e.Call.Prompt.Footprint().Bytes, Continues: e.Mode.Continues(),
-		Measures: Measures{HasSession: e.Chain != 0, Idle: since(e.Of.LastUsed),
-			Age: since(e.Of.Created), Context: e.Of.Context(), Model: e.Of.CurrentModel()}}
+		HasSession: e.Chain != 0, Idle: since(e.Of.LastUsed), Age: since(e.Of.Created),
+		Context: e.Of.Context(), Model: e.Of.CurrentModel()}
 	if e.Chain == 0 {
 		return d
 	}

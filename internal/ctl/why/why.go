@@ -224,7 +224,7 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Record) (*Repo
 		w.Meaning = view.MeaningOf(i.Reason)
 	}
 	w.Call = new(r.Call(i))
-	w.evidence(a, i, facts, d.Measures)
+	w.evidence(a, i, facts, d)
 	if _, wrong := a.Configuration(); wrong != "" {
 		w.stress("%s", view.Sentence("now "+wrong))
 	}
@@ -248,8 +248,8 @@ func (f whyFacts) made(i ledger.Record) Case {
 	}
 	if s := f.before; i.FellBack == "" && s != nil {
 		since := func(m decide.Millis) time.Duration { return i.Started.Time().Sub(m.Time()) }
-		d.Measures = Measures{true, since(s.LastUsed), since(s.Created), s.Context,
-			SessionModel(*s)}
+		d.HasSession, d.Idle, d.Age = true, since(s.LastUsed), since(s.Created)
+		d.Context, d.Model = s.Context, SessionModel(*s)
 	}
 	return d
 }

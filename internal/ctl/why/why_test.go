@@ -103,25 +103,29 @@ func TestLinesFit(t *testing.T) {
 
 // The setting that why gives would have had the call resumed.
 func TestWhySettingsSuffice(t *testing.T) {
-	m := Measures{HasSession: true, Idle: 5*time.Hour + 1, Age: 15*time.Hour + 1,
+	m := Case{HasSession: true, Idle: 5*time.Hour + 1, Age: 15*time.Hour + 1,
 		Context: rewrite.Context{Used: 171_000, Limit: 200_000}}
+	because := func(why reason.Code) Case {
+		m.Reason = why
+		return m
+	}
 	for why, want := range map[reason.Code]string{
 		reason.Idle: `ttl = "6h"`, reason.TooOld: "", reason.ContextFull: "context_limit = 0.86",
 		reason.ModelChanged: "",
 	} {
-		got, _, _ := limitSetting(config.Default(), Case{Reason: why, Measures: m})
+		got, _, _ := limitSetting(config.Default(), because(why))
 		if _, err := config.Parse("c.toml", got, ""); got != want || err != nil {
 			t.Errorf("%s: %s, want %s, %v", why, got, want, err)
 		}
 	}
 	m.Context.Used = 200_001
 	if got, _, known := limitSetting(config.Default(),
-		Case{Reason: reason.ContextFull, Measures: m}); got != "" || !known {
+		because(reason.ContextFull)); got != "" || !known {
 		t.Errorf("beyond the context: %s", got)
 	}
 	m.Context, m.Model = rewrite.Context{Used: 900_000}, "gemini-2.5-pro"
 	if got, _, _ := limitSetting(config.Default(),
-		Case{Reason: reason.ContextFull, Measures: m}); got != "context_limit = 0.86" {
+		because(reason.ContextFull)); got != "context_limit = 0.86" {
 		t.Errorf("of an assumed window: %s", got)
 	}
 }
@@ -155,7 +159,7 @@ func TestWindowWords(t *testing.T) {
 		Answered: "gemini-2.5-pro"}}
 	var w Report
 	i := ledger.Record{Reason: reason.ContextFull}
-	w.evidence(silent(), i, f, f.made(i).Measures)
+	w.evidence(silent(), i, f, f.made(i))
 	if said := strings.Join(w.Evidence, ""); !strings.Contains(said,
 		"of context (the window of gemini-2.5-pro; the tool reports "+
 			"none); context_limit is 0.8 now.") {
@@ -186,7 +190,7 @@ func TestAdviceThatIsTaken(t *testing.T) {
 	ruled.Rules = []config.Rule{{Name: "a", Policy: before.Policy}}
 	ruled.Rules[0].TTL = 1
 	if got := advise(ruled, Case{Reason: reason.Idle, Rule: "a",
-		Measures: Measures{HasSession: true, Idle: 1}}); got.Command != "" ||
+		HasSession: true, Idle: 1}); got.Command != "" ||
 		got.Setting != `ttl = "1h"` {
 		t.Errorf("of a rule: %+v", got)
 	}
