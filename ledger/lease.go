@@ -55,12 +55,16 @@ func Held(q Queryer, session int64) (bool, error) {
 }
 
 // clearLeases returns the leases that live processes hold, of the sessions that a condition
-// selects, and removes the others.
+// selects. It removes the others, and records their calls as killed.
 func clearLeases(tx *sql.Tx, where string, args ...any) (held []lease, err error) {
 	held, dead, err := readLeases(tx, where, args...)
 	for _, l := range dead {
 		if err == nil {
 			_, err = tx.Exec("DELETE FROM leases WHERE session_id = ?", l.session)
+		}
+		if err == nil {
+			_, err = tx.Exec("UPDATE calls SET outcome = 'killed' WHERE outcome IS NULL AND "+
+				"chain_id = ? AND session_id = ?", l.chain, l.session)
 		}
 	}
 	return held, err
@@ -81,17 +85,9 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 	if err != nil {
 		return err
 	}
-	sessions := make([]int64, len(dead))
-	for i := range dead {
-		sessions[i] = dead[i].session
-	}
-	lost, err := Column[int64](l, `SELECT id FROM calls WHERE outcome IS NULL
-			AND session_id IN (SELECT value FROM json_each(?1)) AND chain_id IN (
-				SELECT chain_id FROM sessions WHERE id IN (SELECT value FROM json_each(?1)))
-		UNION ALL SELECT id FROM calls WHERE outcome IS NULL AND session_id IS NULL
-			AND started < ?2 AND id > (SELECT max(id) FROM calls) - ?3`,
-		EncodeJSON(sessions), now-lostAfter, lastCalls)
-	if err != nil || len(lost) == 0 {
+	lost, err := Column[int64](l, `SELECT id FROM calls WHERE outcome IS NULL AND session_id IS NULL
+			AND started < ? AND id > (SELECT max(id) FROM calls) - ?`, now-lostAfter, lastCalls)
+	if err != nil || len(dead)+len(lost) == 0 {
 		return err
 	}
 	if err := l.RecordSpooled(); err != nil { // it might have their ends

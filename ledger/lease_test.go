@@ -180,7 +180,7 @@ func testHiddenLease(t *testing.T, over decide.Millis) {
 	}
 }
 
-// A dead lease goes with the call, and when the chain goes on.
+// A dead lease goes with the call, and when the chain goes on: then the call has ended as well.
 func TestDeadLeasesGo(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
@@ -195,6 +195,8 @@ func TestDeadLeasesGo(t *testing.T) {
 	kill()
 	begin(t, l, prompt+"\n\nMore.\n\nAnd more.", 4000)
 	wantCount(t, l, 1, "SELECT count(*) FROM leases")
+	wantCount(t, l, 1, "SELECT count(*) FROM calls WHERE started = 3000 AND outcome = 'killed'")
+	wantCount(t, l, 1, "SELECT count(*) FROM calls WHERE outcome IS NULL")
 	kill()
 	if err := l.EndLost(5000); err != nil {
 		t.Fatal(err)
