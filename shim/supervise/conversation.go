@@ -3,6 +3,7 @@ package supervise
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"os"
 	"time"
 
@@ -32,7 +33,8 @@ type Conversation struct {
 	input    chan []byte // frames from the reader; closed at the end
 	run      int         // number of the present run, from 1
 	asks     []*request
-	answered map[string]bool // IDs of the caller's requests after it was shown the answers
+	answered map[string]int // by the IDs of the caller's requests: answers that it was shown
+	repeats  map[string]int // answers among these that the present run has yet to repeat
 }
 
 // unframed is the caller's stream behind the frames.
@@ -54,7 +56,7 @@ type request struct {
 // NewConversation returns the conversation that comes from a caller's stdin.
 func NewConversation(from *os.File) *Conversation {
 	return &Conversation{unframed: unframed{from: from}, first: -1, keeping: true,
-		answered: map[string]bool{}}
+		answered: map[string]int{}}
 }
 
 // Open reads up to the first message. It fails with a reason.Code if there is none, or none yet.
@@ -200,6 +202,7 @@ func (t *Conversation) compose(plan rewrite.Plan) (input []byte) {
 // begin counts a run that has started. With the first, the reader starts.
 func (t *Conversation) begin() {
 	t.run++
+	t.repeats = maps.Clone(t.answered)
 	if t.input == nil {
 		t.input = make(chan []byte)
 		go t.read()
@@ -232,11 +235,12 @@ func (t *Conversation) answer(f rewrite.Frame) []byte {
 func (t *Conversation) show(f rewrite.Frame) (shown, told []byte) {
 	switch f.Kind {
 	case rewrite.ResponseFrame:
-		if t.answered[f.RequestID] {
+		if t.repeats[f.RequestID] > 0 {
+			t.repeats[f.RequestID]--
 			return nil, nil
 		}
 		if t.keeping {
-			t.answered[f.RequestID] = true
+			t.answered[f.RequestID]++
 		}
 	case rewrite.RequestFrame:
 		if k := t.askedBefore(f); k != nil {

@@ -195,16 +195,19 @@ func TestAskedOnce(t *testing.T) {
 	}
 }
 
+// A run repeats the answers of the run before, and the caller is shown none of them again. It is
+// shown each answer of its own run, even if several requests have one ID.
 func TestAnsweredOnce(t *testing.T) {
 	answer := output(`{"type":"control_response","response":{"request_id":"init","response":{"pid":1}}}`)
 	c := NewConversation(nil)
-	c.run = 1
-	if shown, _ := c.show(answer); shown == nil {
-		t.Error("the first answer is not shown")
-	}
-	c.run = 2
-	if shown, _ := c.show(answer); shown != nil {
-		t.Error("the second answer is shown")
+	c.input = make(chan []byte) // there is no reader to be started
+	for run, want := range [][]bool{{true, true}, {false, false, true}, {false, false, false}} {
+		c.begin()
+		for i, want := range want {
+			if shown, _ := c.show(answer); (shown != nil) != want {
+				t.Errorf("run %d, answer %d is shown: %v, want %v", run+1, i+1, !want, want)
+			}
+		}
 	}
 	if told := c.answer(sent(`{"type":"control_response","response":{"request_id":"x"}}`)); told == nil {
 		t.Error("an answer to nothing that is known is kept back")
