@@ -159,6 +159,7 @@ func (a *Attempt) readStdout(t *tap) {
 		a.write(a.stderr, []byte(a.Stream.TakeStderr()), b)
 		a.write(a.stdout, shown, b)
 		a.updateGate()
+		a.checkOver()
 	}
 }
 

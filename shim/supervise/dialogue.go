@@ -128,9 +128,6 @@ func (a *Attempt) takeLine(line []byte) []byte {
 	if a.state == stateHolding {
 		a.updateGate()
 	}
-	if seen.Results > results {
-		a.checkOver()
-	}
 	f := rewrite.ReadOutput(line)
 	if f.Kind == rewrite.OtherFrame || a.state == stateRefusing {
 		return shown
@@ -182,17 +179,17 @@ func (d *Dialogue) endTurn(seen rewrite.StreamState) {
 	d.prompts = nil
 }
 
-// checkOver reports the turns once they are over: nothing can be sent any more, and each message
-// has a separate result.
+// checkOver reports the turns once they are over and the caller has their output: nothing can be
+// sent any more, and each message has a separate result.
 func (a *Attempt) checkOver() {
 	d := a.Input.Talk
-	if d == nil || d.over || !a.Input.closed || d.merged || d.Unlike || a.Broken ||
-		a.state != stateShowing {
+	if d == nil || d.over || !a.Input.closed || d.merged || d.Unlike || a.Broken {
 		return
 	}
-	if len(d.prompts) > 0 || len(d.turns) == 0 {
+	if a.state != stateShowing || len(d.prompts) > 0 || len(d.turns) == 0 {
 		return
 	}
 	d.over = true
-	a.FinishEarly(d.turns, a.Plan)
+	turns := d.turns
+	a.stdout.whenWritten(func() { a.post(func() { a.FinishEarly(turns, a.Plan) }) })
 }

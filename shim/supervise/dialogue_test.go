@@ -43,7 +43,7 @@ func newTalk(t *testing.T, state runState) *talk {
 			Fault:       func(string, error) {},
 			FinishEarly: func(turns []Turn, _ rewrite.Plan) { k.early = append(k.early, turns) },
 		},
-		state: state}}
+		state: state}, events: events{steps: make(chan func(), 1)}}
 	w := newWriter()
 	k.stdout, k.stderr, k.writers = newSink(out, w), newSink(out, w), []*writer{w}
 	t.Cleanup(func() { in.Close(nil); tools.Close() })
@@ -70,6 +70,25 @@ func (k *talk) sent(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return string(got)
+}
+
+// written writes all output to the caller, and does the steps that this causes.
+func (k *talk) written(t *testing.T) {
+	t.Helper()
+	for w := k.stdout.writer; len(w.queue) > 0; {
+		c := <-w.queue
+		for _, p := range c.parts {
+			if err := p.to.write(p.data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.then != nil {
+			c.then()
+		}
+	}
+	for len(k.steps) > 0 {
+		(<-k.steps)()
+	}
 }
 
 const modelFrame = `{"type":"control_request","request_id":"m","request":{"subtype":"set_model"}}` +
@@ -120,6 +139,10 @@ func TestTurns(t *testing.T) {
 				k.takeStdin(nil, false)
 			}
 		}
+		if len(k.early) > 0 {
+			t.Errorf("%s: recorded before the caller has the answer", test.events)
+		}
+		k.written(t)
 		got := ""
 		for _, turn := range k.Input.Talk.Took(rewrite.StreamState{}, time.Now()) {
 			got += strconv.Itoa(len(turn.Prompts))
@@ -261,7 +284,9 @@ func TestTakeLineOfAnotherRun(t *testing.T) {
 	k.Stream = resultStream{&scriptedStream{}, &rewrite.StreamState{}}
 	k.takeFrame([]byte(userFrame))
 	k.takeStdin(nil, false)
-	if k.takeLine([]byte("result\n")); k.state != stateShowing || len(k.early) != 1 {
+	k.takeLine([]byte("result\n"))
+	k.checkOver()
+	if k.written(t); k.state != stateShowing || len(k.early) != 1 {
 		t.Errorf("state %d, recorded early %d times", k.state, len(k.early))
 	}
 }

@@ -35,9 +35,13 @@ func (s *sink) pass(data []byte, from *buffer) {
 	}
 }
 
+// whenWritten has the writer call then once all output up to here is written, unless the caller
+// takes no more.
+func (s *sink) whenWritten(then func()) { s.writer.add(chunk{of: s, then: then}) }
+
 // close closes the caller's stream once all output is written. Nothing can be written later.
 func (s *sink) close() {
-	s.writer.add(chunk{closes: s})
+	s.whenWritten(func() { replace(s.fd) })
 	s.gone = true
 }
 
@@ -135,11 +139,13 @@ type part struct {
 	data []byte
 }
 
-// A chunk is the work that a writer is given at once: output, or the end of a stream.
+// A chunk is the work that a writer is given at once: output, or a function to call when a stream's
+// output is written.
 type chunk struct {
 	parts  []part
 	buffer *buffer // the buffer that contains the data, or nil
-	closes *sink
+	of     *sink
+	then   func() // nil if there is none
 }
 
 // replace closes a descriptor, so that no other process can see it open. The number stays in use.
@@ -192,8 +198,8 @@ func (w *writer) run(stop <-chan struct{}, lost func(*sink, error)) {
 				lost(p.to, err)
 			}
 		}
-		if c.closes != nil {
-			replace(c.closes.fd)
+		if c.then != nil && !slices.Contains(failed, c.of) {
+			c.then()
 		}
 		w.waiting.Add(-1)
 		c.buffer.release()
