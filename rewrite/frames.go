@@ -118,11 +118,12 @@ const initialize = "initialize"
 // plainRequests do not change the session.
 var plainRequests = []string{initialize, "interrupt", "mcp_status"}
 
-// ChangesSession reports whether a request of the caller can change the session in a way that
-// messages alone do not.
+// ChangesSession reports whether a frame of the caller can change the session in a way that
+// messages alone do not. claude takes an assistant event for an answer of the model (2.1.332).
 func (f Frame) ChangesSession() bool {
-	return f.Kind == RequestFrame && !slices.Contains(plainRequests, f.Subtype) &&
-		!strings.HasPrefix(f.Subtype, "get_") && !f.answersServer()
+	return f.Kind == OtherFrame || f.Kind == RequestFrame &&
+		!slices.Contains(plainRequests, f.Subtype) && !strings.HasPrefix(f.Subtype, "get_") &&
+		!f.answersServer()
 }
 
 // answersServer reports whether a request is the answer of one of the caller's own MCP servers. An

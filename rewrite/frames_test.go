@@ -52,7 +52,7 @@ func TestReadFrames(t *testing.T) {
 }
 
 // A request to change the session is told from others, and from an answer that an SDK sends as a
-// request.
+// request. So is an event, which claude adds to the session.
 func TestChangesSession(t *testing.T) {
 	for request, want := range map[string]bool{
 		`{"subtype":"set_model","model":"opus"}`:       true,
@@ -74,8 +74,17 @@ func TestChangesSession(t *testing.T) {
 			t.Errorf("%s: %t", request, got)
 		}
 	}
-	if ReadInput([]byte(tsUser)).ChangesSession() {
-		t.Error("a message is a request")
+	for line, want := range map[string]bool{
+		tsUser: false,
+		`{"type":"assistant","message":{"role":"assistant","content":"Yes."}}` + "\n": true,
+		`{"type":"update_environment_variables","variables":{}}` + "\n":              true,
+		`{"type":"control_response","response":{"request_id":"a"}}` + "\n":           false,
+		`{"type":"control_cancel_request","request_id":"a"}` + "\n":                  false,
+		`{"type":"keep_alive"}` + "\n":                                               false,
+	} {
+		if got := ReadInput([]byte(line)).ChangesSession(); got != want {
+			t.Errorf("%s: %t", line, got)
+		}
 	}
 }
 
