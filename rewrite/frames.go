@@ -142,21 +142,19 @@ var (
 	contentFields = []string{"type", "text"}
 )
 
-// Prompt returns the text of a user message, or the reason why it is not known or the message must
-// not be changed.
+// Prompt returns the text of a user message, "" if it is not known, and the reason why the message
+// must not be changed.
 func (f Frame) Prompt() (text string, why reason.Code) {
 	raw, why := f.rawPrompt()
-	if why != "" {
-		return "", why
-	}
 	text = jsonline.String(raw)
 	switch {
+	case why != "":
 	case strings.TrimSpace(text) == "":
 		return "", reason.MessageContent
 	case prompt.IsSlashCommand(text):
-		return "", reason.SlashCommand
+		why = reason.SlashCommand
 	}
-	return text, ""
+	return text, why
 }
 
 // rawPrompt returns the JSON string with a message's text, in the bytes of the line: the content,
@@ -167,20 +165,18 @@ func (f Frame) rawPrompt() (raw string, why reason.Code) {
 	if !ok || !plain || f.Kind != UserFrame {
 		return "", reason.MessageContent
 	}
-	switch jsonline.String(fields["session_id"]) {
-	case "", "default": // the values that SDKs send without a session
-	default:
-		return "", reason.CallerSession
-	}
 	parent := fields["parent_tool_use_id"]
 	if within(fields, userFields) && within(message, messageFields) &&
 		jsonline.String(message["role"]) == "user" && (parent == "" || parent == "null") {
 		raw = textOf(message["content"])
 	}
-	if raw == "" {
-		return "", reason.MessageContent
+	switch id := jsonline.String(fields["session_id"]); {
+	case id != "" && id != "default": // the values that SDKs send without a session
+		why = reason.CallerSession
+	case raw == "":
+		why = reason.MessageContent
 	}
-	return raw, ""
+	return raw, why
 }
 
 // textOf returns the JSON string of a message's content: the content, or the only part. It returns

@@ -77,10 +77,10 @@ func TestChangesSession(t *testing.T) {
 	for line, want := range map[string]bool{
 		tsUser: false,
 		`{"type":"assistant","message":{"role":"assistant","content":"Yes."}}` + "\n": true,
-		`{"type":"update_environment_variables","variables":{}}` + "\n":              true,
-		`{"type":"control_response","response":{"request_id":"a"}}` + "\n":           false,
-		`{"type":"control_cancel_request","request_id":"a"}` + "\n":                  false,
-		`{"type":"keep_alive"}` + "\n":                                               false,
+		`{"type":"update_environment_variables","variables":{}}` + "\n":               true,
+		`{"type":"control_response","response":{"request_id":"a"}}` + "\n":            false,
+		`{"type":"control_cancel_request","request_id":"a"}` + "\n":                   false,
+		`{"type":"keep_alive"}` + "\n":                                                false,
 	} {
 		if got := ReadInput([]byte(line)).ChangesSession(); got != want {
 			t.Errorf("%s: %t", line, got)
@@ -99,7 +99,7 @@ func TestPromptOfFrame(t *testing.T) {
 		{tsUser, `fix a "b"`, ""},
 		{pyUser, "fix it", ""},
 		{content(`"a"`), "a", ""},
-		{content(`" /compact"`), "", reason.SlashCommand},
+		{content(`" /compact"`), " /compact", reason.SlashCommand},
 		{content(`" "`), "", reason.MessageContent},
 		{content(`[]`), "", reason.MessageContent},
 		{content(`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`), "",
@@ -108,7 +108,9 @@ func TestPromptOfFrame(t *testing.T) {
 		{content(`[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]`), "",
 			reason.MessageContent},
 		{content(`7`), "", reason.MessageContent},
-		{`{"type":"user","session_id":"S","message":{"role":"user","content":"a"}}`, "",
+		{`{"type":"user","session_id":"S","message":{"role":"user","content":"a"}}`, "a",
+			reason.CallerSession},
+		{`{"type":"user","session_id":"S","message":{"role":"user","content":[]}}`, "",
 			reason.CallerSession},
 		{`{"type":"user","parent_tool_use_id":"T","message":{"role":"user","content":"a"}}`, "",
 			reason.MessageContent},

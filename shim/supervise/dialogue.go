@@ -106,7 +106,7 @@ func (d *Dialogue) note(f rewrite.Frame) {
 	if len(f.Line) <= maxStdin { // a longer one is not parsed, which takes several times the length
 		text, why = f.Prompt()
 	}
-	if why != "" { // the session gets it all the same
+	if text == "" { // the session gets it all the same
 		text = string(f.Line[:min(len(f.Line), pieceSize)])
 	}
 	d.Unlike = d.Unlike || why == reason.SlashCommand

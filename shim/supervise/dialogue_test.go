@@ -183,6 +183,24 @@ func TestTakeFrame(t *testing.T) {
 	}
 }
 
+// A message's text is noted even if the message must not be the first: SDKs can name the session in
+// later ones.
+func TestNotedText(t *testing.T) {
+	const image = `{"type":"user","message":{"role":"user","content":[]}}` + "\n"
+	for line, want := range map[string]string{
+		userFrame: "hi",
+		strings.Replace(userFrame, `"message"`, `"session_id":"S","message"`, 1): "hi",
+		strings.Replace(userFrame, "hi", "/compact", 1):                          "/compact",
+		image: image,
+	} {
+		k := newTalk(t, stateShowing)
+		k.takeFrame([]byte(line), true)
+		if got := k.Input.Talk.prompts[0].Text; got != want {
+			t.Errorf("%s: noted as %q", line, got)
+		}
+	}
+}
+
 // The first message decides on a scout.
 func TestScoutDecides(t *testing.T) {
 	for _, stays := range []bool{true, false} {
