@@ -59,8 +59,12 @@ func NewConversation(from *os.File) *Conversation {
 		answered: map[string]int{}}
 }
 
-// Open reads up to the first message. It fails with a reason.Code if there is none, or none yet.
+// Open reads up to the first message. It fails with a reason.Code if there is none, or none yet. A
+// file is not read: claude leaves its offset alone (2.1.332), or reads nothing of it (2.1.197).
 func (t *Conversation) Open() error {
+	if info, err := t.from.Stat(); err == nil && info.Mode().IsRegular() {
+		return reason.MessageContent
+	}
 	fd := int(t.from.Fd())
 	for t.cut(); t.first < 0; t.cut() {
 		wait := waitOpening

@@ -35,6 +35,22 @@ func pipeWith(t *testing.T, text string, open bool) (r, w *os.File) {
 	return r, w
 }
 
+// A file is left to claude as it is.
+func TestOpenLeavesAFile(t *testing.T) {
+	f := outputFile(t)
+	if _, err := f.WriteAt([]byte(userFrame), 0); err != nil {
+		t.Fatal(err)
+	}
+	c := NewConversation(f)
+	err := c.Open()
+	if at, _ := f.Seek(0, io.SeekCurrent); err != reason.MessageContent || at != 0 {
+		t.Errorf("%v, and the offset is %d", err, at)
+	}
+	if own, err := c.HandOn(); own != nil || err != nil {
+		t.Errorf("claude gets %v in the place of the file, %v", own, err)
+	}
+}
+
 func TestOpenConversation(t *testing.T) {
 	tests := []struct {
 		text   string
