@@ -145,7 +145,6 @@ var beginsAnew = map[reason.Code]bool{reason.FirstCall: true, reason.NewJob: tru
 func choose(f Facts) (*ChainFacts, reason.Code) {
 	all := f.Chains
 	f.Chains = continuable(f)
-	markPreambles(f.Chains)
 	var chain *ChainFacts
 	var why reason.Code
 	if f.Named {
@@ -188,16 +187,17 @@ func (f *Facts) Unrecorded() bool {
 }
 
 // continuable removes sessions that ended badly if their chain has another one to continue, and
-// copies in progress if the call does not wait for them: their sources represent them.
+// copies in progress if the call does not wait for them: their sources represent them. It marks
+// preambles among the others.
 func continuable(f Facts) []ChainFacts {
-	return slices.DeleteFunc(slices.Clone(f.Chains), func(c ChainFacts) bool {
+	return markPreambles(slices.DeleteFunc(slices.Clone(f.Chains), func(c ChainFacts) bool {
 		if c.State == Live || c.Held && !(f.forks() && c.Parent != 0) {
 			return false
 		}
 		return slices.ContainsFunc(f.Chains, func(o ChainFacts) bool {
 			return o.Chain == c.Chain && o.State == Live
 		})
-	})
+	}))
 }
 
 // chooseNamed chooses if the task is known to be the same. As long as the name leads to one
@@ -454,7 +454,7 @@ func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
 
 // markPreambles marks the sessions with a first prompt that later prompts have continued in two
 // different ways: such a text begins many jobs, and is none.
-func markPreambles(sessions []ChainFacts) {
+func markPreambles(sessions []ChainFacts) []ChainFacts {
 	for i := range sessions {
 		c := &sessions[i]
 		root := c.Continuity.Root
@@ -476,6 +476,7 @@ func markPreambles(sessions []ChainFacts) {
 		}
 		c.Preamble = len(later) > 1
 	}
+	return sessions
 }
 
 // Contains reports whether part occurs in whole, in order.

@@ -838,6 +838,30 @@ func TestDecideSendsTheWholePrompt(t *testing.T) {
 	}
 }
 
+// A session without evidence is the nearest one also beside two whose first prompt is a preamble:
+// these would be ambiguous if it were none.
+func TestNoEvidenceBesidePreambles(t *testing.T) {
+	preamble := func(n byte) func(*ChainFacts) {
+		return func(c *ChainFacts) {
+			c.Chain, c.Base = int64(n), []prompt.Digest{{1}, {n}}
+			c.Continuity.Root = c.Base[:1]
+			c.Evidence, c.Continuity.Evidence.Log = Evidence{Caller: "loop.sh", Work: true}, true
+		}
+	}
+	f := treeFacts(node{3, 0, reason.Extends, 1, func(c *ChainFacts) { c.Evidence = Evidence{} }},
+		node{2, 0, reason.Revises, 0, preamble(8)}, node{1, 0, reason.Revises, 0, preamble(9)})
+	for i, text := range []byte{5, 6} {
+		o := f.Chains[0]
+		o.Chain, o.Session = int64(10+i), int64(10+i)
+		o.Continuity.Relation, o.Continuity.Root = reason.BaseChanged, []prompt.Digest{{1}, {text}}
+		f.Chains = append(f.Chains, o)
+	}
+	f.Limits.Unnamed = UnnamedEvidence
+	if d := Decide(f); d.Reason != reason.NoEvidence {
+		t.Errorf("%s (%s)", d.Mode, d.Reason)
+	}
+}
+
 // Objections take long to find: nobody looks for them where the call does not go on anyway.
 func TestObjectionsAreFoundOnDemand(t *testing.T) {
 	looked := 0
