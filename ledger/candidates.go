@@ -408,7 +408,8 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (
 			cf.NativeID = "" // an invalid ID must never get onto a command line
 		}
 		cf.Held, cf.Share = holder.held(), bucket(l.key, cf.Chain)
-		if c.Stored != nil && cf.State == decide.Live && (c.named() || related(&cf)) {
+		if c.Stored != nil && cf.State == decide.Live && (c.named() || related(&cf) &&
+			(c.Limits.ResumeSame || cf.Continuity.Relation != reason.Identical)) {
 			cf.Stored = c.Stored(cf.File, cf.NativeID, cf.Stamp)
 		}
 		found = append(found, cf)

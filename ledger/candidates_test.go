@@ -333,3 +333,26 @@ func TestAnAnswerOfTwoSessions(t *testing.T) {
 		t.Errorf("%s (%s)", d.Mode, d.Reason)
 	}
 }
+
+// The files of sessions that were sent the same are compared only if such a call can resume one:
+// samplers leave hundreds, which some tools keep in a database.
+func TestFilesOfSamples(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	for i := range 3 { // all at once: each begins a chain
+		_, ticket := begin(t, l, prompt, decide.Millis(1000+i))
+		defer finish(t, l, ticket, goodOutcome(someID, "done", 2000))
+	}
+	execute(t, l, "UPDATE sessions SET state = 'live'")
+	for same, want := range map[bool]int{false: 0, true: 3} {
+		c, looks := testCall(l, prompt, 3000), 0
+		c.Limits.ResumeSame = same
+		c.Stored = func(string, string, decide.Stamp) decide.StoredState {
+			looks++
+			return decide.StoredSame
+		}
+		if _, _, err := Preview(l, c); err != nil || looks != want {
+			t.Errorf("resume the same %v: %d looks, want %d, %v", same, looks, want, err)
+		}
+	}
+}
