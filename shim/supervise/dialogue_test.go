@@ -194,7 +194,7 @@ func TestNotedText(t *testing.T) {
 		image: image,
 	} {
 		k := newTalk(t, stateShowing)
-		k.takeFrame([]byte(line), true)
+		k.takeFrame([]byte(line))
 		if got := k.Input.Talk.prompts[0].Text; got != want {
 			t.Errorf("%s: noted as %q", line, got)
 		}
