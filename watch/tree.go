@@ -11,12 +11,9 @@ import (
 	"reprise/rewrite"
 )
 
-// How many directories are watched: the most recently changed ones, and later ones as they appear.
-// Changes elsewhere are found at the end.
-const (
-	maxFirst   = 256
-	maxWatched = 1024
-)
+// maxFirst is how many directories are watched from the start: the most recently changed ones.
+// Later ones are watched as they appear.
+const maxFirst = 256
 
 // A tree is one directory with the files below it that are followed.
 type tree struct {
@@ -51,7 +48,7 @@ func (t *tree) matches(path string) bool {
 }
 
 func (t *tree) holds(path string) bool {
-	return path != t.dir && within(path, t.dir) && t.matches(path)
+	return strings.HasPrefix(path, strings.TrimSuffix(t.dir, "/")+"/") && t.matches(path)
 }
 
 // survey notes all files of a tree, and watches the most recently changed directories, or
@@ -62,7 +59,7 @@ func (w *Watcher) survey(t *tree) {
 		changed time.Time
 	}
 	var directories []directory
-	t.walk(t.dir, func(path string) {
+	t.walk(func(path string) {
 		f := directory{path: path}
 		if info, err := os.Stat(path); err == nil {
 			f.changed = info.ModTime()
@@ -74,30 +71,25 @@ func (w *Watcher) survey(t *tree) {
 			last.changed = info.ModTime()
 		}
 	})
-	if len(directories) == 0 {
-		w.reach(t)
-		return
+	if len(directories) > 0 {
+		w.watch(t.dir)
 	}
-	w.watch(t.dir)
 	slices.SortFunc(directories, func(a, b directory) int { return b.changed.Compare(a.changed) })
-	for _, f := range directories[:min(len(directories), maxFirst)] {
-		w.watch(f.path)
+	for i, f := range directories {
+		if i < maxFirst {
+			w.watch(f.path)
+		}
+		w.seen[f.path] = true
 	}
+	w.await(t)
 }
 
-// reach watches the tree's directory. If there is none it watches the nearest existing parent and
-// enters the directory when it appears.
-func (w *Watcher) reach(t *tree) {
-	for w.source != nil && !w.watched[t.dir] {
-		dir := nearest(t.dir)
-		if dir == t.dir {
-			w.enter(t, dir)
-			return
-		}
+// await watches the nearest parent of a tree's directory that is not there yet. If the directory
+// has come meanwhile, nothing tells of it, so the tree is to be checked.
+func (w *Watcher) await(t *tree) {
+	if dir := nearest(t.dir); dir != t.dir {
 		w.watch(dir)
-		if nearest(t.dir) == dir {
-			return
-		}
+		w.dirty = w.dirty || nearest(t.dir) != dir
 	}
 }
 
@@ -111,17 +103,12 @@ func nearest(dir string) string {
 	}
 }
 
-// enter watches a directory that has appeared, and checks everything already in it.
-func (w *Watcher) enter(t *tree, dir string) {
-	t.walk(dir, w.watch, t.tails.check)
-}
-
-// walk visits a directory: first the directory itself, then the tree's files in it, then the
-// subdirectories. It skips unreadable files.
-func (t *tree) walk(dir string, enter func(string), see func(string, fs.FileInfo)) {
+// walk visits each directory of a tree: first the directory itself, then the tree's files in it,
+// then the subdirectories. It skips unreadable files.
+func (t *tree) walk(enter func(string), see func(string, fs.FileInfo)) {
 	// Only a directory is opened: a pipe would block.
-	if info, err := os.Stat(dir); err == nil && info.IsDir() {
-		t.walkDirectory(dir, enter, see)
+	if info, err := os.Stat(t.dir); err == nil && info.IsDir() {
+		t.walkDirectory(t.dir, enter, see)
 	}
 }
 
@@ -149,8 +136,4 @@ func (t *tree) walkDirectory(dir string, enter func(string), see func(string, fs
 			t.walkDirectory(filepath.Join(dir, e.Name()), enter, see)
 		}
 	}
-}
-
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -3,7 +3,6 @@ package watch
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -13,8 +12,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// settle is how long changes are collected before files are checked. It counts from the first
-// change, so that a file that changes constantly is checked too.
+// settle is how long changes are collected before the files are checked. It counts from the first
+// change, so that a file that changes constantly is checked too. Where a check takes long, the next
+// one waits for the tenfold: following takes at most a tenth of a processor.
 const settle = 5 * time.Millisecond
 
 // readPause is the time between two reads of the growing files when events are no longer used.
@@ -22,11 +22,12 @@ const readPause = 200 * time.Millisecond
 
 // A Watcher follows files until it is stopped.
 type Watcher struct {
-	trees   []*tree   // of files that are read line by line
-	wholes  []*wholes // files that are read at the end
-	source  *source   // nil if there are no events: Stop will find everything
-	watched map[string]bool
-	dirty   map[string]bool // files to check
+	trees  []*tree         // of files that are read line by line
+	wholes []*wholes       // files that are read at the end
+	source *source         // nil if there are no events: Stop will find everything
+	seen   map[string]bool // directories that are watched, or too old to be
+	dirty  bool            // there was a change since the last check
+	took   time.Duration   // the last check
 
 	relaxing, stopping chan struct{}
 	relax, stop        func() // close these channels, once
@@ -44,7 +45,7 @@ func Start(follows []rewrite.Follow, handle func(path string, data []byte)) (*Wa
 func begin(follows []rewrite.Follow, handle func(path string, data []byte), src *source) (*Watcher,
 	error) {
 	w := &Watcher{
-		source: src, watched: map[string]bool{}, dirty: map[string]bool{},
+		source: src, seen: map[string]bool{},
 		relaxing: make(chan struct{}), stopping: make(chan struct{}), done: make(chan struct{}),
 	}
 	w.relax = sync.OnceFunc(func() { close(w.relaxing) })
@@ -61,7 +62,7 @@ func begin(follows []rewrite.Follow, handle func(path string, data []byte), src 
 			continue
 		}
 		whole := &wholes{t, handle, map[string]stamp{}}
-		t.walk(t.dir, func(string) {}, whole.note)
+		t.walk(func(string) {}, whole.note)
 		w.wholes = append(w.wholes, whole)
 	}
 	go w.loop()
@@ -89,6 +90,9 @@ func (w *Watcher) loop() {
 	var settled, reads <-chan time.Time
 	relaxing := w.relaxing
 	for {
+		if w.dirty && settled == nil {
+			settled = time.After(max(settle, 10*w.took))
+		}
 		select {
 		case e, ok := <-events:
 			if !ok {
@@ -98,7 +102,7 @@ func (w *Watcher) loop() {
 			w.handleEvent(e)
 		case <-settled:
 			settled = nil
-			w.checkDirty()
+			w.checkAll()
 		case <-relaxing:
 			relaxing, events = nil, nil
 			w.quit()
@@ -110,55 +114,41 @@ func (w *Watcher) loop() {
 			w.finish()
 			return
 		}
-		if len(w.dirty) > 0 && settled == nil {
-			settled = time.After(settle)
-		}
 	}
 }
 
-// handleEvent handles an event. Directories are entered at once, since new files in them must not
-// be missed; files can wait.
+// handleEvent notes an event. It does not matter which file or directory has appeared or changed:
+// all are checked.
 func (w *Watcher) handleEvent(e fsnotify.Event) {
 	path := filepath.Clean(e.Name)
-	if e.Has(fsnotify.Remove | fsnotify.Rename) {
-		for _, t := range w.trees {
-			if t.holds(path) {
-				t.tails.gone(path, e.Has(fsnotify.Remove))
-			}
-		}
-	}
-	if !e.Has(fsnotify.Create | fsnotify.Write) {
-		return
-	}
-	info, err := os.Lstat(path)
 	for _, t := range w.trees {
-		switch {
-		case within(t.dir, path):
-			w.reach(t)
-		case err != nil || !within(path, t.dir):
-		case info.IsDir():
-			if e.Has(fsnotify.Create) && t.root == "" {
-				w.enter(t, path)
-			}
-		case t.holds(path):
-			w.dirty[path] = true
+		holds := t.holds(path)
+		if holds && e.Has(fsnotify.Remove|fsnotify.Rename) {
+			t.tails.gone(path, e.Has(fsnotify.Remove))
 		}
+		w.dirty = w.dirty || e.Has(fsnotify.Create) || holds && e.Has(fsnotify.Write)
 	}
 }
 
-func (w *Watcher) checkDirty() {
-	for path := range w.dirty {
-		info, err := os.Lstat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		for _, t := range w.trees {
-			if t.holds(path) {
-				t.tails.check(path, info)
-			}
-		}
+// checkAll checks the files of all trees, and watches new directories. Of a tree that is not there
+// yet it watches the place where it will appear.
+func (w *Watcher) checkAll() {
+	began := time.Now()
+	w.dirty = false
+	for _, t := range w.trees {
+		w.check(t)
+		w.await(t)
 	}
-	clear(w.dirty)
+	w.took = time.Since(began)
+}
+
+// check checks the files of a tree, and reports whether there are any.
+func (w *Watcher) check(t *tree) (found bool) {
+	t.walk(w.watch, func(path string, info fs.FileInfo) {
+		found = true
+		t.tails.check(path, info)
+	})
+	return found
 }
 
 // readOn reads the files that have grown before.
@@ -172,20 +162,14 @@ func (w *Watcher) readOn() {
 // elsewhere.
 func (w *Watcher) finish() {
 	for _, t := range w.trees {
-		found := false
-		check := func(path string, info fs.FileInfo) {
-			found = true
-			t.tails.check(path, info)
-		}
-		t.walk(t.dir, func(string) {}, check)
-		if t.root != "" && !found {
+		if !w.check(t) && t.root != "" {
 			t.dir, t.root = t.root, ""
-			t.walk(t.dir, func(string) {}, check)
+			w.check(t)
 		}
 		t.tails.end()
 	}
 	for _, ws := range w.wholes {
-		ws.walk(ws.dir, func(string) {}, ws.read)
+		ws.walk(func(string) {}, ws.read)
 	}
 }
 
@@ -199,10 +183,7 @@ func (w *Watcher) quit() {
 
 // watch subscribes to the events of a directory, if that is possible.
 func (w *Watcher) watch(dir string) {
-	if w.source == nil || w.watched[dir] || len(w.watched) >= maxWatched {
-		return
-	}
-	if w.source.add(dir) == nil {
-		w.watched[dir] = true
+	if w.source != nil && !w.seen[dir] {
+		w.seen[dir] = w.source.add(dir) == nil
 	}
 }
