@@ -27,6 +27,8 @@ type tail struct {
 	at   int64  // the end of the part that was read
 	part []byte // an unfinished line
 	long bool   // in a line that is skipped
+	// the last look has found the file
+	found bool
 }
 
 func newTails(handle func(string, []byte)) *tails {
@@ -47,7 +49,7 @@ func (ts *tails) check(path string, info fs.FileInfo) {
 	if t == nil {
 		return
 	}
-	t.path = path
+	t.path, t.found = path, true
 	if t.file != nil {
 		ts.read(t)
 	}
@@ -113,16 +115,14 @@ func (ts *tails) flush(t *tail) {
 	t.part, t.long = t.part[:0], false
 }
 
-// gone reads the rest of a file after the removal of the name, before another file takes the name.
-func (ts *tails) gone(path string, removed bool) {
+// forget forgets the files that are not open and that the last look has not found: another file can
+// get their identity.
+func (ts *tails) forget() {
 	for id, t := range ts.known {
-		switch {
-		case t.path != path:
-		case t.file != nil:
-			ts.read(t)
-		case removed:
-			delete(ts.known, id) // another file can get this identity
+		if t.file == nil && !t.found {
+			delete(ts.known, id)
 		}
+		t.found = false
 	}
 }
 

@@ -66,14 +66,14 @@ func replace(t testing.TB, path, text string) {
 	}
 }
 
-// The same text must be found whether there are events or not.
+// The same text must be found whether the files are looked at meanwhile or not.
 var cases = []struct {
 	name  string
 	lines bool
 	setup func(t *testing.T, dir string)
 	act   func(t *testing.T, dir string, step func(want string))
 	want  []string // in all, in order within a file
-	last  []string // the same without events, where it differs
+	last  []string // the same only at the end, where it differs
 }{
 	{"old files are left alone", true,
 		func(t *testing.T, dir string) { put(t, dir+"/a.jsonl", "old\n") },
@@ -122,7 +122,7 @@ var cases = []struct {
 			put(t, dir+"/new/meta.jsonl", "1\n2")
 			for _, text := range []string{"1", "2"} {
 				replace(t, dir+"/s/meta.jsonl", text)
-				time.Sleep(10 * settle)
+				time.Sleep(10 * pause)
 			}
 		}, []string{"new/meta.jsonl: 1\n2", "s/meta.jsonl: 2"}, nil},
 	{"truncated", true,
@@ -139,7 +139,7 @@ var cases = []struct {
 			if err := os.Rename(dir+"/a.jsonl", dir+"/b.jsonl"); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(10 * settle) // lines go by the name that is known when they are read
+			time.Sleep(10 * pause) // lines go by the name that is known when they are read
 			grow(t, dir+"/b.jsonl", "2\n")
 			step("b.jsonl: 2\n")
 		}, []string{"a.jsonl: 1\n", "b.jsonl: 2\n"}, []string{"b.jsonl: 1\n", "b.jsonl: 2\n"}},
@@ -181,10 +181,10 @@ var cases = []struct {
 
 func TestFollow(t *testing.T) {
 	for _, c := range cases {
-		for _, events := range []bool{true, false} {
+		for _, looks := range []bool{true, false} {
 			name := c.name
-			if !events {
-				name += ", without events"
+			if !looks {
+				name += ", only at the end"
 			}
 			t.Run(name, func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "tool", "files")
@@ -196,15 +196,15 @@ func TestFollow(t *testing.T) {
 				}
 				r := &record{dir: dir}
 				step := func(want string) { r.wait(t, want) }
-				if !events {
+				if !looks {
 					step = func(string) {}
 				}
-				w := follow(t, dir, c.lines, r, events)
+				w := follow(t, dir, c.lines, r, looks)
 				c.act(t, dir, step)
 				w.Stop()
 				w.Stop()
 				want := c.want
-				if !events && c.last != nil {
+				if !looks && c.last != nil {
 					want = c.last
 				}
 				if got := r.all(); !slices.Equal(got, want) {
@@ -215,20 +215,18 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-func follow(t *testing.T, dir string, lines bool, r *record, events bool) *Watcher {
+func follow(t *testing.T, dir string, lines bool, r *record, looks bool) *Watcher {
 	t.Helper()
-	return followAs(t, rewrite.Follow{Dir: dir, Name: "*.jsonl", Lines: lines}, r, events)
+	return followAs(t, rewrite.Follow{Dir: dir, Name: "*.jsonl", Lines: lines}, r, looks)
 }
 
-func followAs(t *testing.T, f rewrite.Follow, r *record, events bool) *Watcher {
+func followAs(t *testing.T, f rewrite.Follow, r *record, looks bool) *Watcher {
 	t.Helper()
-	start := Start
-	if !events {
-		start = func(f []rewrite.Follow, h func(string, []byte)) (*Watcher, error) {
-			return begin(f, h, nil)
-		}
+	every := pause
+	if !looks {
+		every = time.Hour
 	}
-	w, err := start([]rewrite.Follow{f}, r.handle)
+	w, err := begin([]rewrite.Follow{f}, r.handle, every)
 	if err != nil {
 		t.Fatal(err)
 	}

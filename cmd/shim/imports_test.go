@@ -27,8 +27,7 @@ func TestNothingHeavyIsLinked(t *testing.T) {
 		}
 	}
 	modules := []string{"github.com/BurntSushi/toml", "github.com/creack/pty",
-		"github.com/fsnotify/fsnotify", "github.com/mattn/go-colorable",
-		"github.com/mattn/go-isatty",
+		"github.com/mattn/go-colorable", "github.com/mattn/go-isatty",
 		"github.com/mattn/go-sqlite3", "github.com/rs/zerolog", "golang.org/x/sys", "reprise"}
 	for _, module := range linked(t, "{{with .Module}}{{.Path}}{{end}}") {
 		if !slices.Contains(modules, module) {
