@@ -95,10 +95,12 @@ func (l *Ledger) addOwn(c *Call, f *decide.Facts, here func(*decide.ChainFacts) 
 // not show the session, the sessions that led to them and others that the prompt shows. A long job
 // might have many sessions. Without a name the chains begin like the prompt: no other chain can have
 // been sent the same prompt, or a prompt that this one extends.
-func (l *Ledger) addChains(c *Call, f *decide.Facts) error {
-	alike, later, err := l.beginnings(c)
-	if err != nil {
-		return err
+func (l *Ledger) addChains(c *Call, f *decide.Facts) (err error) {
+	alike, later := false, false
+	if !f.Named || c.DerivedRole() {
+		if alike, later, err = l.beginnings(c); err != nil {
+			return err
+		}
 	}
 	if f.Named && c.Role != "" && !c.DerivedRole() {
 		if c.otherRoles, err = Column[string](l, "SELECT c.role FROM chains c "+ofTask+

@@ -59,7 +59,8 @@ func begin(follows []rewrite.Follow, handle func(path string, data []byte),
 	return w, nil
 }
 
-// Relax makes the looks rarer, since nothing is urgent any more. It can be called again.
+// Relax makes the looks rarer, since nothing is urgent any more: they read only the files that have
+// grown before. It can be called again.
 func (w *Watcher) Relax() { w.relax() }
 
 // Stop passes on all new lines, and ends. It can be called again.
@@ -77,7 +78,11 @@ func (w *Watcher) loop() {
 		case <-time.After(max(w.pause, 10*took)):
 			began := time.Now()
 			for _, t := range w.trees {
-				t.check()
+				if relaxing != nil {
+					t.check()
+				} else {
+					t.tails.readOn()
+				}
 			}
 			took = time.Since(began)
 		case <-relaxing:
