@@ -23,7 +23,7 @@ type found struct {
 	*asked
 	config    config.Config
 	tool      rewrite.Tool
-	line      rewrite.CommandLine // the command line as the tool reads it, with its settings
+	line      rewrite.CommandLine // the command line as the tool reads it, with the settings
 	real      binary.Program
 	known     ledger.Binary // the facts about the real one
 	cwd, home string        // where the tool will work, and its home

@@ -12,7 +12,7 @@ import (
 	"reprise/shim/supervise"
 )
 
-// A conversation is recorded when all turns are over: the caller has closed its end, and has been
+// A conversation is recorded when all turns are over: the caller has closed stdin, and has been
 // given a result for each message. The tool can still be winding down, and the caller's next call
 // must not wait for that: it continues in a copy, cut at the last message that was recorded. As
 // long as the caller can send more, the session is leased.

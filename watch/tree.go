@@ -43,7 +43,7 @@ func (t *tree) check() (found bool) {
 	return found
 }
 
-// walk visits the files of a tree: first those in a directory itself, then those in its
+// walk visits the files of a tree: first those in a directory itself, then those in the
 // subdirectories. It skips unreadable files.
 func (t *tree) walk(see func(string, fs.FileInfo)) {
 	// Only a directory is opened: a pipe would block.

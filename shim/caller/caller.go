@@ -43,7 +43,7 @@ func find(root, boot string, pid, parent int) decide.Caller {
 	below := processStat{parent: parent, start: math.MaxInt64}
 	for range maxCallers {
 		p, ok := t.read(below.parent)
-		if !ok || p.start > below.start { // the parent has ended, and its PID is another process's
+		if !ok || p.start > below.start { // the parent has ended, and the PID is another process's
 			return c
 		}
 		role, name := t.role(p)

@@ -209,7 +209,7 @@ func (a *Attempt) readFile(path string, data []byte) {
 	a.post(func() { a.takeFile(path, data) })
 }
 
-// finish is called when the tool has ended and its streams have been read. It drops the
+// finish is called when the tool has ended and the streams have been read. It drops the
 // output of a refused run. Otherwise it renders the end of the output and leaves it to the
 // writers.
 func (a *Attempt) finish() {

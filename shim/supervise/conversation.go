@@ -42,7 +42,7 @@ type unframed struct {
 	from   *os.File
 	data   []byte // read, but not in a frame yet
 	looked int    // bytes of data that have no newline
-	ended  bool   // the caller has closed its end
+	ended  bool   // the caller has closed the other end
 }
 
 // A request is a request of the tool that the caller was shown.

@@ -303,7 +303,7 @@ func (a *Attempt) checkTool() {
 	a.unfollow()
 }
 
-// unfollow stops the watcher once the tool has ended and its streams have been read. The
+// unfollow stops the watcher once the tool has ended and the streams have been read. The
 // watcher first reports the remaining data.
 func (a *Attempt) unfollow() {
 	switch {

@@ -18,7 +18,7 @@ const (
 	setTermios = unix.TIOCSETA
 )
 
-// EndsWithUs returns nil: this system cannot kill a child with its parent.
+// EndsWithUs returns nil: this system cannot kill a child with the parent.
 func EndsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
 func ownProgram() string {

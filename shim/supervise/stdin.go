@@ -181,7 +181,7 @@ func readNow(fd int) (data []byte, ended bool) {
 	return data[:max(n, 0)], err == nil && n == 0
 }
 
-// readFile reads a file from its offset on, without changing the offset.
+// readFile reads a file from the offset on, without changing the offset.
 func (s *Staged) readFile(size int64) error {
 	at, err := s.From.Seek(0, io.SeekCurrent)
 	if err != nil || at >= size {

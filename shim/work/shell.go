@@ -18,7 +18,7 @@ import (
 // changed.
 type commandRun struct {
 	Began int64 `json:"began"` // in nanoseconds
-	// by the clock of files: its tick can be shared by a later change
+	// by the clock of files: a tick can be shared by a later change
 	Ended int64  `json:"ended"`
 	Said  string `json:"said,omitempty"` // a keyed digest of the answer's last line
 }
