@@ -49,7 +49,7 @@ var _ wire.Service = (*Vault)(nil)
 // Open returns a vault on an engine. It connects without waiting for that.
 func Open(ctx context.Context, engine store.Store, options Options) *Vault {
 	v := &Vault{engine: engine, options: options, keys: derive(options.Key), context: ctx}
-	go v.ready()
+	go func() { _, _ = v.ready() }() // the first request that needs it reports the failure
 	return v
 }
 
