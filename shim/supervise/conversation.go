@@ -13,10 +13,10 @@ import (
 
 // How long to wait for the caller's next frame. A caller that sends the first message without an
 // answer sends it at once; another needs the tool's answer first.
-const (
-	waitOpening = time.Second           // for the first frame
-	waitFrame   = 30 * time.Millisecond // for each later one, up to the first message
-)
+const waitOpening = time.Second // for the first frame
+
+// waitFrame is the time for each later frame, up to the first message. Only a test changes it.
+var waitFrame = 30 * time.Millisecond
 
 // A Conversation is the caller's side of a call with a sequence of frames on stdin. It can span
 // several runs of the tool, so it keeps the caller's messages and questions until no other run
