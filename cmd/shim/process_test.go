@@ -36,10 +36,7 @@ func executable(t *testing.T) string {
 func shimmed(t *testing.T, script string, args ...string) *exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()
-	real := filepath.Join(dir, "claude")
-	if err := os.WriteFile(real, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	toolbox.Program(t, dir, "claude", "#!/bin/sh\n"+script)
 	// see testdata/fake/claude
 	if err := os.WriteFile(filepath.Join(dir, "edit"), []byte("work.txt\n"), 0o600); err != nil {
 		t.Fatal(err)
