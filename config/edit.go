@@ -130,14 +130,18 @@ func (d document) edits(path []string, value string) (texts []string) {
 		line := left + "= " + value + comment(old) + "\n"
 		return []string{strings.Join(slices.Replace(lines, s.first, s.end, line), "")}
 	}
+	mark := ""
+	if first, marked := strings.CutPrefix(lines[0], byteOrderMark); marked {
+		mark, lines[0] = byteOrderMark, first
+	}
 	insert := func(at int, line string) {
 		before, after := strings.Join(lines[:at], ""), strings.Join(lines[at:], "")
 		// a text without a newline at the end stays one
 		if before != "" && !strings.HasSuffix(before, "\n") {
-			texts = append(texts, before+"\n"+line)
+			texts = append(texts, mark+before+"\n"+line)
 			return
 		}
-		texts = append(texts, before+line+"\n"+after)
+		texts = append(texts, mark+before+line+"\n"+after)
 	}
 	table, name := toml.Key(path[:len(path)-1]).String(), path[len(path)-1]
 	ends := d.ends()
@@ -156,7 +160,7 @@ func (d document) edits(path []string, value string) (texts []string) {
 func (d document) ends() map[string]int {
 	all, lines := d.statements(), strings.SplitAfter(d.text, "\n")
 	ends, table := map[string]int{"": 0}, ""
-	for len(all) > 0 && strings.HasPrefix(lines[ends[""]], "#:") {
+	for len(all) > 0 && strings.HasPrefix(strings.TrimLeft(lines[ends[""]], byteOrderMark), "#:") {
 		ends[""]++
 	}
 	if len(all) == 0 {

@@ -104,6 +104,9 @@ type statement struct {
 	rule       int        // the index of the rule that it is in or after, -1 for none
 }
 
+// byteOrderMark can begin a file.
+const byteOrderMark = "\ufeff"
+
 // split returns the statements of the text: the shortest pieces that can be decoded alone.
 func (d document) split() (all []statement) {
 	lines := strings.SplitAfter(d.text, "\n")
@@ -120,7 +123,7 @@ func (d document) split() (all []statement) {
 			continue // a comment
 		}
 		s := statement{first: at, end: end,
-			header: strings.HasPrefix(strings.TrimLeft(lines[at], "\ufeff \t"), "[")}
+			header: strings.HasPrefix(strings.TrimLeft(lines[at], byteOrderMark+" \t"), "[")}
 		if s.header {
 			table, s.keys = piece.keys[0], piece.keys
 			if table.String() == ruleKey {
