@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
 	"github.com/mattn/go-runewidth"
@@ -114,11 +115,14 @@ func (w JSONWriter) Write(encoded []byte) (int, error) {
 // it shows others in another order, but for the kept ones.
 func escaped(text, kept string) string {
 	var b strings.Builder
-	for _, r := range text {
+	for i, r := range text {
 		control := r < ' ' || r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r)
-		if control && !strings.ContainsRune(kept, r) {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"): // no UTF-8
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case control && !strings.ContainsRune(kept, r):
 			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
+		default:
 			b.WriteRune(r)
 		}
 	}

@@ -46,7 +46,7 @@ func (t *Table) Print(s Screen) {
 	fmt.Fprintln(w, strings.Join(t.header, "\t"))
 	for _, row := range t.rows {
 		fmt.Fprintln(w, strings.Join(Mapped(row, func(c Cell) string {
-			return Printable(c.Raw)
+			return Printable(strings.ReplaceAll(c.Raw, `\`, `\\`))
 		}), "\t"))
 	}
 }
@@ -60,19 +60,29 @@ func (t *Table) aligned(s Screen) (lines []string) {
 		header[i] = Cell{Human: title, Right: len(t.rows) > 0 && t.rows[0][i].Right}
 	}
 	widths := t.widths()
+	total := 0
+	for _, width := range widths {
+		total += width + len(gap)
+	}
+	for i := range widths[:len(widths)-1] {
+		if s.Width > 0 && total > s.Width { // a long name leaves room for the columns after it
+			widths[i] = min(widths[i], s.Width/3+1)
+		}
+	}
 	for _, row := range append([][]Cell{header}, t.rows...) {
 		line := ""
 		for i, c := range row {
 			text := Printable(c.Human)
+			cut := runewidth.Truncate(text, widths[i], ">")
 			switch {
 			case widths[i] == 0:
 				continue
 			case t.folds && i == len(row)-1:
 				text = s.Indented(text, runewidth.StringWidth(line))
 			case c.Right:
-				text = runewidth.FillLeft(text, widths[i])
+				text = runewidth.FillLeft(cut, widths[i])
 			default:
-				text = runewidth.FillRight(text, widths[i])
+				text = runewidth.FillRight(cut, widths[i])
 			}
 			line += text + gap
 		}

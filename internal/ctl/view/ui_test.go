@@ -13,16 +13,17 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// A terminal gets the columns that hold anything, and each line as far as there is room.
+// A terminal gets the columns that hold anything, and each line as far as there is room. A long
+// name leaves room for the columns after it.
 func TestTableOnATerminal(t *testing.T) {
 	for width, want := range map[int]string{
 		0: "N  WIDE                          LAST\n" +
 			"7  日本語のとても長い名前の仕事  x\\u001b[2Jy\n" +
 			"8  b                             -\n",
-		36: "N  WIDE                          LA>\n" +
-			"7  日本語のとても長い名前の仕事  x\\>\n" +
-			"8  b                             -\n",
-		20: "N  WIDE            >\n7  日本語のとても長>\n8  b               >\n",
+		36: "N  WIDE           LAST\n" +
+			"7  日本語のとて>  x\\u001b[2Jy\n" +
+			"8  b              -\n",
+		14: "N  WIDE   LAST\n7  日本>  x\\u>\n8  b      -\n",
 	} {
 		var b strings.Builder
 		table := NewTable("N", "WIDE", "EMPTY", "LAST")
@@ -89,9 +90,9 @@ func TestRoleCell(t *testing.T) {
 func TestTableForPrograms(t *testing.T) {
 	var b strings.Builder
 	table := NewTable("N", "TEXT")
-	table.Add(NumberCell(1234567), TextCell("a\tb\nc\x1b"))
+	table.Add(NumberCell(1234567), TextCell("a\tb\nc\x1b\\t\xff\ufffd"))
 	table.Print(Screen{Writer: &b, Width: 5})
-	if b.String() != "N\tTEXT\n1234567\ta\\tb\\nc\\u001b\n" {
+	if b.String() != "N\tTEXT\n1234567\ta\\tb\\nc\\u001b\\\\t\\xff\ufffd\n" {
 		t.Errorf("%q", b.String())
 	}
 }
