@@ -126,7 +126,8 @@ func (c *Client) call(ctx context.Context, q request) (answer, error) {
 	q.ID = c.last
 	deadline, _ := ctx.Deadline()
 	limit := time.Until(deadline)
-	q.Timeout = limit - limit/20 // the helper knows best how the request ended: it answers first
+	// the helper knows best how the request ended: it answers first
+	q.Timeout = (limit - limit/20).Round(time.Millisecond)
 	if err := c.send(q, deadline); err != nil {
 		c.fail(err)
 		return answer{}, lost(q.Verb, err)

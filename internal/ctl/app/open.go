@@ -139,12 +139,11 @@ func (a *App) MissingPrice(model string) string {
 		PriceForm)
 }
 
-// patience is how long a command waits for each answer of a store that it was asked about.
+// patience is how long a command waits for a store at least.
 const patience = 30 * time.Second
 
-// OpenStore opens the store that the configuration and the environment name, for a command that
-// waits for each answer. The store is nil without one. It looks for the project in a directory, ""
-// for none.
+// OpenStore opens the store that the configuration and the environment name, for a command with
+// patience. The store is nil without one. It looks for the project in a directory, "" for none.
 func OpenStore(a *App, l *ledger.Ledger, directory string) (s config.Store, remote ledger.Remote,
 	err error) {
 	cfg, err := a.Config()

@@ -209,8 +209,9 @@ func (r *PruneReport) pruneChains(a *app.App, l *ledger.Ledger, name string) err
 
 func (r *PruneReport) pruneChain(a *app.App, l *ledger.Ledger, c ledger.ChainName,
 	sessions []ledger.SessionFile) error {
-	stored, err := inStore(a, l, c, "prune", func(remote ledger.Remote) (int64, error) {
-		return remote.Forget(context.Background(), c, decide.MillisOf(a.Now), r.DryRun)
+	stored, err := inStore(a, l, c, "prune", func(ctx context.Context,
+		remote ledger.Remote) (int64, error) {
+		return remote.Forget(ctx, c, decide.MillisOf(a.Now), r.DryRun)
 	})
 	if err != nil {
 		return err

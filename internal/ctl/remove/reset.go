@@ -50,8 +50,9 @@ func runReset(a *app.App, l *ledger.Ledger, name string, agreed app.Consent) err
 }
 
 func resetChain(a *app.App, l *ledger.Ledger, chain ledger.ChainName) error {
-	records, err := inStore(a, l, chain, "reset", func(r ledger.Remote) (int64, error) {
-		return r.Reset(context.Background(), chain, decide.MillisOf(a.Now))
+	records, err := inStore(a, l, chain, "reset", func(ctx context.Context,
+		r ledger.Remote) (int64, error) {
+		return r.Reset(ctx, chain, decide.MillisOf(a.Now))
 	})
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func resetChain(a *app.App, l *ledger.Ledger, chain ledger.ChainName) error {
 // inStore does something to the chain in the store that machines share, if it is there, and returns
 // the result of do.
 func inStore(a *app.App, l *ledger.Ledger, c ledger.ChainName, what string,
-	do func(ledger.Remote) (int64, error)) (count int64, err error) {
+	do func(context.Context, ledger.Remote) (int64, error)) (count int64, err error) {
 	if shared, err := l.IsLent(c.ID); err != nil || !shared {
 		return count, err
 	}
@@ -92,7 +93,9 @@ func inStore(a *app.App, l *ledger.Ledger, c ledger.ChainName, what string,
 			"REPRISE_STORE=off changes this machine only")
 	}
 	what += " in the store"
-	switch count, err = do(remote); {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
+	defer cancel()
+	switch count, err = do(ctx, remote); {
 	case errors.Is(err, ledger.ErrInUse):
 		err = app.WithHint(fmt.Errorf("%s: %w", what, err), "reprise-store log says where it runs")
 	case err != nil:
