@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -43,8 +44,8 @@ func helpCommand() *cobra.Command {
 			"after the command.",
 		DisableFlagsInUseLine: true,
 		Args: func(c *cobra.Command, args []string) error {
-			_, _, err := c.Root().Find(args)
-			return err
+			found, rest, err := c.Root().Find(args)
+			return cmp.Or(err, cobra.NoArgs(found, rest))
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			found, _, err := c.Root().Find(args)
