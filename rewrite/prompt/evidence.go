@@ -357,19 +357,30 @@ var quotation = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"[^"\n]*"|“[^”\n]*”|„[^“\n]*“|«[^»\n]*»|「[^」\n]*」`)
 })
 
-// text returns the new text without code and logs, line by line as read returns it.
+// text returns the new text without code and logs, line by line as read returns it: the beginning
+// and the end, as far as they are searched for words.
 func (e *Evidence) text(read func(*promptLine) string) string {
 	lines := e.new
 	if e.since != nil {
 		lines = e.since
 	}
 	var code fence
+	lines = slices.DeleteFunc(slices.Clone(lines), func(l *promptLine) bool {
+		return code.next(l.line) || strings.HasPrefix(l.full, "    ") ||
+			strings.HasPrefix(l.full, "\t")
+	})
 	var text strings.Builder
-	for _, l := range lines {
-		if !code.next(l.line) && !strings.HasPrefix(l.full, "    ") &&
-			!strings.HasPrefix(l.full, "\t") {
-			text.WriteString(read(l))
-		}
+	for len(lines) > 0 && text.Len() <= maxScanned {
+		text.WriteString(read(lines[0]))
+		lines = lines[1:]
+	}
+	end := len(lines)
+	for size := 0; end > 0 && size <= maxScanned; {
+		end--
+		size += len(read(lines[end]))
+	}
+	for _, l := range lines[end:] {
+		text.WriteString(read(l))
 	}
 	return text.String()
 }

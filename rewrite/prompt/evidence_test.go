@@ -598,7 +598,7 @@ func TestWordsAreSearchedOnce(t *testing.T) {
 }
 
 // Of a long text, words are looked for at the beginning and at the end, as they stand in the whole
-// text.
+// text. The text between is not read: it would take time for each session.
 func TestEndsOfLongText(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
@@ -613,12 +613,23 @@ func TestEndsOfLongText(t *testing.T) {
 			e.new = append(e.new, &p.lines[i])
 		}
 		var lines strings.Builder
+		longest := 0
 		for _, l := range e.new {
 			lines.WriteString(l.line + "\n")
+			longest = max(longest, len(l.line)+1)
 		}
 		want := plainWords(quotation().ReplaceAllString(lines.String(), ""))
 		if got := plainWords(e.unquoted()); got != want {
 			t.Fatalf("of %d bytes %d are searched, want %d", lines.Len(), len(got), len(want))
+		}
+		read := 0
+		for _, line := range p.bare.values {
+			if line != nil {
+				read += len(*line)
+			}
+		}
+		if most := 2 * (maxScanned + longest); read > most {
+			t.Fatalf("of %d bytes %d are read, want at most %d", lines.Len(), read, most)
 		}
 	}
 }
