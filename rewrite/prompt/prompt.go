@@ -94,14 +94,14 @@ type Prompt struct {
 	gapBytes int                       // how many bytes gaps can still digest
 
 	normals  memo[string, Digest]      // by normalDigest
-	logs     memo[int, bool]           // by isLog
 	cuts     memo[int, *Prompt]        // by cutAt: by the place where the line starts
 	found    memo[Digest, *foundWords] // by words: by text
-	inners   memo[int, []string]       // by inner, as all below by line
-	names    memo[int, bool]           // by namesAnswer
-	mentions memo[int, []mention]      // by mentioned
-	telling  memo[int, []NewLine]      // by distinctive
-	bare     memo[int, string]         // by unquoted
+	logs     numbered[bool]            // by isLog: by block
+	inners   numbered[[]string]        // by inner, as all below by line
+	names    numbered[bool]            // by namesAnswer
+	mentions numbered[[]mention]       // by mentioned
+	telling  numbered[[]NewLine]       // by distinctive
+	bare     numbered[string]          // by unquoted
 }
 
 // A memo keeps the values of a function: hundreds of sessions are compared with a prompt.
@@ -116,6 +116,20 @@ func (m *memo[K, V]) of(key K, compute func() V) V {
 		m.values[key] = value
 	}
 	return value
+}
+
+// numbered is a memo for the small numbers of lines and blocks. A map would take longer than the
+// comparison of a long prompt's lines with hundreds of sessions.
+type numbered[V any] struct{ values []*V }
+
+func (m *numbered[V]) of(i int, compute func() V) V {
+	if i >= len(m.values) {
+		m.values = append(m.values, make([]*V, i+1-len(m.values))...)
+	}
+	if m.values[i] == nil {
+		m.values[i] = new(compute())
+	}
+	return *m.values[i]
 }
 
 // lines returns how many lines block j has, 0 if that is not known.
