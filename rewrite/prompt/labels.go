@@ -210,6 +210,9 @@ func setsOff(before string, sign rune, after string, plain bool) bool {
 // roleIn returns the speaker of a turn written as data: JSON, YAML, XML or a program's own
 // printout. A line with several turns counts as the assistant's if one of them is.
 func roleIn(line string) (who speaker) {
+	if !strings.Contains(line, ":") && !strings.Contains(line, "=") {
+		return
+	}
 	line = strings.ToLower(line)
 	for _, key := range []string{"role", "speaker", "author", "sender", "from"} {
 		for before, after, ok := strings.Cut(line, key); ok; before, after, ok = strings.Cut(after,

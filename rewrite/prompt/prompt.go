@@ -382,33 +382,38 @@ func stripCount(line string) string {
 	if len(line) > longestCount || !strings.ContainsAny(line, "0123456789") {
 		return line
 	}
-	var parts []string
-	var others []int // the numbers that are no turn's
+	type number struct {
+		from, to int
+		turn     bool
+	}
+	var numbers []number
 	counts, alone, turn := false, true, false
-	for rest := line; rest != ""; {
-		n := wordLength(rest)
-		part := rest[:max(n, 1)]
-		rest = rest[len(part):]
-		switch word := strings.ToLower(part); {
-		case n == 0:
-			turn = turn && strings.Contains(" /#", part)
-		case digits(word) && turn:
-			part = "#"
+	for i := 0; i < len(line); {
+		n := wordLength(line[i:])
+		if n == 0 {
+			turn = turn && strings.ContainsRune(" /#", rune(line[i]))
+			i++
+			continue
+		}
+		switch word := strings.ToLower(line[i : i+n]); {
 		case digits(word):
-			others = append(others, len(parts))
+			numbers = append(numbers, number{i, i + n, turn})
 		case countWords(word):
 			counts, turn = true, turnWords(word)
 		case word != "of":
 			alone, turn = false, false
 		}
-		parts = append(parts, part)
+		i += n
 	}
-	if alone && counts {
-		for _, i := range others {
-			parts[i] = "#"
+	var out strings.Builder
+	at := 0
+	for _, n := range numbers {
+		if n.turn || alone && counts {
+			out.WriteString(line[at:n.from] + "#")
+			at = n.to
 		}
 	}
-	return strings.Join(parts, "")
+	return out.String() + line[at:]
 }
 
 // wordBytes returns the length of a text without space around lines and without lines that have no

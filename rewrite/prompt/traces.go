@@ -178,6 +178,9 @@ func distinctiveLine(plain string) bool {
 func names(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for word := range strings.FieldsFuncSeq(text, endsName) {
+			if !mayBeName(word) {
+				continue
+			}
 			word = strings.Trim(word, ".:!?-/")
 			for part := range strings.SplitSeq(word, ":") {
 				if !looksLikeName(part) {
@@ -198,7 +201,22 @@ func names(text string) func(yield func(string) bool) {
 
 // endsName reports whether a character cannot stand in a name.
 func endsName(r rune) bool {
-	return unicode.IsSpace(r) || strings.ContainsRune("`'\"()[]{}<>,;=|*", r)
+	switch r {
+	case '`', '\'', '"', '(', ')', '[', ']', '{', '}', '<', '>', ',', ';', '=', '|', '*':
+		return true
+	}
+	return unicode.IsSpace(r)
+}
+
+// mayBeName reports whether a word looks like a name: with a sign or a capital in it. Most
+// words do not.
+func mayBeName(word string) bool {
+	for i := 1; i < len(word); i++ {
+		if c := word[i]; c < 'a' && c != '-' || c > 'z' {
+			return true
+		}
+	}
+	return false
 }
 
 // looksLikeName reports whether a word can hardly be one of a language.
