@@ -10,8 +10,9 @@ import (
 )
 
 // A table is a table of the ledger with a struct for its rows. The db tag of a field has the name
-// of the column, and the column's definition for SQLite, unless the field's type gives it. A basic type's zero value is NULL where a column can be. Structs and lists
-// are stored as JSON. A name with a dot is a column of another table, which is only read.
+// of the column, and the column's definition for SQLite, unless the field's type gives it. A basic
+// type's zero value is NULL where a column can be. Structs and lists are stored as JSON. A name with
+// a dot is a column of another table, which is only read.
 type table[T any] struct {
 	name string
 	plan func() tablePlan
