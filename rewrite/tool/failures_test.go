@@ -160,12 +160,16 @@ func TestFailureThatPassed(t *testing.T) {
 // vibe says it in its export.
 func TestWhatVibesExportSays(t *testing.T) {
 	for message, want := range map[string]reason.Code{
-		"Client error '429 Too Many Requests' for url 'http://x'": reason.RateLimited,
-		"Server error '500 Internal Server Error' for url 'x'":    reason.ServiceFailed,
-		"API error occurred: Status 502. Body: {}":                reason.ServiceFailed,
-		"Invalid API key (from env var KEY).":                     reason.LoginRefused,
-		"Client error '404 Not Found' for url 'http://x'":         "",
-		"They said: Status 500":                                   "",
+		"Client error '429 Too Many Requests' for url 'http://x'":        reason.RateLimited,
+		"Server error '500 Internal Server Error' for url 'x'":           reason.ServiceFailed,
+		"API error occurred: Status 502. Body: {}":                       reason.ServiceFailed,
+		"API error occurred: Status 503 Content-Type text/html. Body: x": reason.ServiceFailed,
+		"API error occurred: Status 429 Content-Type text/html. Body: x": reason.RateLimited,
+		"API error occurred: Status 404. Body: {}":                       "",
+		"Server error '522 <none>' for url 'http://x'":                   reason.ServiceFailed,
+		"Invalid API key (from env var KEY).":                            reason.LoginRefused,
+		"Client error '404 Not Found' for url 'http://x'":                "",
+		"They said: Status 500":                                          "",
 	} {
 		s := streamOf("vibe", rewrite.Text)
 		s.File("d/export.json",

@@ -277,10 +277,13 @@ func (s *stream) learnRun(e *run, whole bool) {
 }
 
 // failures are how the messages about a request that the API has refused begin, from either of
-// vibe's two kinds of providers.
-var failures = base.WithStatus("Client error '%d ", base.WithStatus("Server error '%d "),
-	base.WithStatus("API error occurred: Status %d."),
-	base.Causes{{"Invalid API key", reason.LoginRefused}})
+// vibe's two kinds of providers. The second names the type of an answer that is no JSON behind the
+// status, such as a proxy's page (3.0.3).
+var failures = base.WithStatus("Client error '%d ",
+	base.WithStatus("API error occurred: Status %d"), base.Causes{
+		{"Server error '5", reason.ServiceFailed},
+		{"API error occurred: Status 5", reason.ServiceFailed},
+		{"Invalid API key", reason.LoginRefused}})
 
 // refusal returns why an export shows a session unfit to continue, or "".
 func (s *stream) refusal(e *run) reason.Code {
@@ -293,7 +296,7 @@ func (s *stream) refusal(e *run) reason.Code {
 	case strings.HasPrefix(e.Error.Code, "compaction_"):
 		return reason.RefusedContext // it tried this because the history was too long
 	case strings.HasPrefix(e.Error.Message, "Client error '400 "),
-		strings.HasPrefix(e.Error.Message, "API error occurred: Status 400."):
+		strings.HasPrefix(e.Error.Message, "API error occurred: Status 400"):
 		return reason.RefusedBroken
 	case s.Plan.Resume != "" && e.Outcome == "infrastructure_failure" && e.Steps == 0:
 		return reason.RefusedSilent // it gave up before it asked the model

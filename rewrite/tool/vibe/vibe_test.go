@@ -565,6 +565,8 @@ func TestVibeRefusals(t *testing.T) {
 		{failure, "Client error '400 Bad Request' for url", "backend_error", reason.RefusedBroken},
 		{failure, "API error occurred: Status 400. Body: {}", "backend_error",
 			reason.RefusedBroken},
+		{failure, "API error occurred: Status 400 Content-Type text/html. Body: x", "backend_error",
+			reason.RefusedBroken},
 		{failure, "API error occurred: Status 500. Body: Session not found: x", "backend_error",
 			""},
 		{failure, "Server error '500 Internal Server Error' for url", "backend_error", ""},
