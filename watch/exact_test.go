@@ -141,3 +141,27 @@ func TestFollowFindsItElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// A file that was moved has no new text, and goes on where it was.
+func TestFollowFindsAMovedFile(t *testing.T) {
+	for _, more := range []string{"", "new\n"} {
+		r := &record{dir: t.TempDir()}
+		old, moved := r.dir+"/expected/own.jsonl", r.dir+"/other/own.jsonl"
+		put(t, old, "old\n")
+		put(t, filepath.Dir(moved)+"/x", "")
+		w, err := Start([]rewrite.Follow{{Dir: filepath.Dir(old), Name: "own.jsonl", Root: r.dir,
+			Lines: true}}, r.handle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(old, moved); err != nil {
+			t.Fatal(err)
+		}
+		grow(t, moved, more)
+		w.Stop()
+		if got := strings.Join(r.all(), ""); got != strings.ReplaceAll(more, "new",
+			"other/own.jsonl: new") {
+			t.Errorf("passed on %q", got)
+		}
+	}
+}

@@ -16,6 +16,7 @@ const maxLine = rewrite.LongestLine
 type tails struct {
 	handle func(string, []byte)
 	known  map[fileID]*tail
+	looks  int // looks so far
 }
 
 // A tail is the end of one file. From the first change the file is kept open, so that nothing is
@@ -27,12 +28,11 @@ type tail struct {
 	at   int64  // the end of the part that was read
 	part []byte // an unfinished line
 	long bool   // in a line that is skipped
-	// the last look has found the file
-	found bool
+	look int    // the last look that has found the file
 }
 
 func newTails(handle func(string, []byte)) *tails {
-	return &tails{handle, map[fileID]*tail{}}
+	return &tails{handle: handle, known: map[fileID]*tail{}}
 }
 
 func (ts *tails) note(path string, info fs.FileInfo) {
@@ -49,7 +49,7 @@ func (ts *tails) check(path string, info fs.FileInfo) {
 	if t == nil {
 		return
 	}
-	t.path, t.found = path, true
+	t.path, t.look = path, ts.looks
 	if t.file != nil {
 		ts.read(t)
 	}
@@ -63,7 +63,7 @@ func (ts *tails) open(path string) *tail {
 	}
 	t := ts.known[now.id]
 	switch {
-	case t == nil:
+	case t == nil || t.file == nil && t.look < ts.looks-1: // another file has got the identity
 		t = &tail{}
 		ts.known[now.id] = t
 	case t.file != nil:
@@ -113,17 +113,6 @@ func (ts *tails) flush(t *tail) {
 		ts.handle(t.path, t.part)
 	}
 	t.part, t.long = t.part[:0], false
-}
-
-// forget forgets the files that are not open and that the last look has not found: another file can
-// get their identity.
-func (ts *tails) forget() {
-	for id, t := range ts.known {
-		if t.file == nil && !t.found {
-			delete(ts.known, id)
-		}
-		t.found = false
-	}
 }
 
 func (ts *tails) readOn() {

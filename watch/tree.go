@@ -34,12 +34,12 @@ func newTree(f rewrite.Follow, handle func(string, []byte)) (*tree, error) {
 
 // check passes on the new lines of the files, and reports whether there are any files.
 func (t *tree) check() (found bool) {
+	t.tails.looks++
 	t.tails.readOn()
 	t.walk(func(path string, info fs.FileInfo) {
 		found = true
 		t.tails.check(path, info)
 	})
-	t.tails.forget()
 	return found
 }
 

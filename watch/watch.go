@@ -10,7 +10,8 @@ import (
 )
 
 // The pauses between two looks at the files: until the watcher is relaxed, and then. Where a look
-// takes long, the next one waits for the tenfold: following takes at most a tenth of a processor.
+// at all files takes long, the next one waits for the tenfold: following takes at most a tenth of a
+// processor. Meanwhile the files that have grown are read.
 const (
 	pause        = 10 * time.Millisecond
 	relaxedPause = 200 * time.Millisecond
@@ -72,19 +73,24 @@ func (w *Watcher) Stop() {
 // loop owns everything that Start has set up.
 func (w *Watcher) loop() {
 	defer close(w.done)
+	var last time.Time // the end of the last look at all files
 	took, relaxing := time.Duration(0), w.relaxing
 	for {
 		select {
-		case <-time.After(max(w.pause, 10*took)):
+		case <-time.After(w.pause):
 			began := time.Now()
+			all := relaxing != nil && began.Sub(last) >= 10*took
 			for _, t := range w.trees {
-				if relaxing != nil {
+				if all {
 					t.check()
 				} else {
 					t.tails.readOn()
 				}
 			}
-			took = time.Since(began)
+			if all {
+				last = time.Now()
+				took = last.Sub(began)
+			}
 		case <-relaxing:
 			w.pause, relaxing = relaxedPause, nil
 		case <-w.stopping:
@@ -100,7 +106,7 @@ func (w *Watcher) finish() {
 	for _, t := range w.trees {
 		if !t.check() && t.root != "" {
 			t.dir, t.root = t.root, ""
-			t.check()
+			t.walk(t.tails.check)
 		}
 		t.tails.end()
 	}
