@@ -76,8 +76,12 @@ func (w *Watcher) loop() {
 	var last time.Time // the end of the last look at all files
 	took, relaxing := time.Duration(0), w.relaxing
 	for {
+		var look <-chan time.Time // nil if there are only whole files
+		if len(w.trees) > 0 {
+			look = time.After(w.pause)
+		}
 		select {
-		case <-time.After(w.pause):
+		case <-look:
 			began := time.Now()
 			all := relaxing != nil && began.Sub(last) >= 10*took
 			for _, t := range w.trees {
