@@ -183,3 +183,16 @@ func TestASignalAtTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// Once a file has named the session and the output is shown, the files are read more rarely. The last
+// line is read all the same.
+func TestLastLineOfARelaxedRun(t *testing.T) {
+	dir := t.TempDir()
+	got, _ := try(t, `echo "go on" >$1/a.jsonl; sleep 0.1; echo last >>$1/a.jsonl`, rewrite.Plan{
+		Args: []string{dir}, Resume: "x",
+		Follow: []rewrite.Follow{{Dir: dir, Name: "*.jsonl", Lines: true}},
+	})
+	if !strings.HasSuffix(got, "a.jsonl: last\n") {
+		t.Errorf("shown %q", got)
+	}
+}
