@@ -14,6 +14,8 @@ package copilot
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"reprise/rewrite"
@@ -223,8 +225,9 @@ func settings(path, text string) []rewrite.Setting {
 		return []rewrite.Setting{{Name: path, Value: text}}
 	}
 	renamed := map[string]json.RawMessage{}
-	for key, value := range members {
-		renamed[camelCase(key)] = value
+	// the older spelling comes last, and does not count beside the newer one
+	for _, key := range slices.Backward(slices.Sorted(maps.Keys(members))) {
+		renamed[camelCase(key)] = members[key]
 	}
 	var settings []rewrite.Setting
 	if strings.HasSuffix(path, state) {

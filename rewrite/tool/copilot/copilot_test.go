@@ -181,6 +181,12 @@ func TestCopilotStateIsMigrated(t *testing.T) {
 		got[0].Guard != reason.AuthChanged {
 		t.Errorf("%v", got)
 	}
+	const both = `{"last_logged_in_user":"old","lastLoggedInUser":"new"}`
+	for range 20 { // members have no order
+		if got := settings(path, both); len(got) != 1 || got[0].Value != `"new"` {
+			t.Fatalf("both spellings: %v", got)
+		}
+	}
 	if got := settings(path, "{"); len(got) != 1 || got[0].Value != "{" {
 		t.Errorf("%v", got)
 	}
