@@ -10,11 +10,12 @@ import (
 )
 
 // The pauses between two looks at the files: until the watcher is relaxed, and then. Where a look
-// at all files takes long, the next one waits for the tenfold: following takes at most a tenth of a
-// processor. Meanwhile the files that have grown are read.
+// at all files takes long, the next one comes rest times as much later: following ten thousand files
+// took 13 % of a processor with a rest of ten. Meanwhile the files that have grown are read.
 const (
 	pause        = 10 * time.Millisecond
 	relaxedPause = 200 * time.Millisecond
+	rest         = 30
 )
 
 // A Watcher follows files until it is stopped.
@@ -83,7 +84,7 @@ func (w *Watcher) loop() {
 		select {
 		case <-look:
 			began := time.Now()
-			all := relaxing != nil && began.Sub(last) >= 10*took
+			all := relaxing != nil && began.Sub(last) >= rest*took
 			for _, t := range w.trees {
 				if all {
 					t.check()
