@@ -10,8 +10,8 @@ import (
 )
 
 // The pauses between two looks at the files: until the watcher is relaxed, and then. Where a look
-// at all files takes long, the next one comes rest times as much later: following ten thousand files
-// took 13 % of a processor with a rest of ten. Meanwhile the files that have grown are read.
+// at all files takes long, the next one comes rest times as much later: to follow ten thousand
+// files took 13 % of a processor with a rest of ten. Meanwhile the files that have grown are read.
 const (
 	pause        = 10 * time.Millisecond
 	relaxedPause = 200 * time.Millisecond
