@@ -316,7 +316,7 @@ func (l *Ledger) settle(path string) error {
 		return nil
 	}
 	err = l.transact(func(tx *sql.Tx) error {
-		var settled, name = "", filepath.Base(path)
+		name, settled := filepath.Base(path), ""
 		err := tx.QueryRow("SELECT coalesce((SELECT value FROM meta WHERE name = 'settled'), '')").
 			Scan(&settled)
 		names := strings.Fields(settled)

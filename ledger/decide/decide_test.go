@@ -838,8 +838,8 @@ func TestDecideSendsTheWholePrompt(t *testing.T) {
 	}
 }
 
-// A session without evidence is the nearest one also beside two whose first prompt is a preamble:
-// these would be ambiguous if it were none.
+// A session without evidence is the nearest one also beside two sessions that begin with a preamble.
+// Otherwise these two would be ambiguous.
 func TestNoEvidenceBesidePreambles(t *testing.T) {
 	preamble := func(n byte) func(*ChainFacts) {
 		return func(c *ChainFacts) {

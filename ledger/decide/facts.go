@@ -48,7 +48,7 @@ type Request struct {
 	Revision     Revision // of the call's directory
 	Limits       Limits
 
-	// These find facts that take long to find out. They are called only for a session that the call
+	// These functions find facts that take long. They are called only for a session that the call
 	// would otherwise continue. All but History can be nil.
 
 	// ForkPoint returns the last message of a session's file when it had that stamp, or why there
