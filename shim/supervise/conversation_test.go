@@ -261,7 +261,7 @@ func TestGivenAgain(t *testing.T) {
 // A tool that does not read holds up the caller, not the shim; and all of it arrives, in order.
 func TestFeed(t *testing.T) {
 	r, w := pipeWith(t, "", true)
-	f := newFrameWriter(w)
+	f := newStdinWriter(w)
 	go f.write(f.next)
 	a := New(Options{Input: Input{Talk: &Dialogue{Conversation: NewConversation(nil)}, writer: f}})
 	want := ""
@@ -283,7 +283,7 @@ func TestFeed(t *testing.T) {
 		}
 		arrived <- string(got)
 	}()
-	for to, frame := a.Input.writer.nextFrame(); to != nil; to, frame = a.Input.writer.nextFrame() {
+	for to, frame := a.Input.writer.nextPiece(); to != nil; to, frame = a.Input.writer.nextPiece() {
 		to <- frame
 		f.sent()
 	}
@@ -294,7 +294,7 @@ func TestFeed(t *testing.T) {
 
 func TestFeedClosed(t *testing.T) {
 	_, w := pipeWith(t, "", true)
-	f := newFrameWriter(w)
+	f := newStdinWriter(w)
 	ended := make(chan struct{})
 	go func(frames <-chan []byte) { f.write(frames); close(ended) }(f.next)
 	f.next <- make([]byte, 1<<20) // nobody reads

@@ -59,7 +59,6 @@ func (a *Attempt) converse() {
 	for _, f := range a.Input.Talk.frames {
 		a.Input.Talk.note(f)
 	}
-	go a.Input.writer.write(a.Input.writer.next)
 	if a.state == stateShowing {
 		a.Input.Talk.settle()
 	}

@@ -60,7 +60,7 @@ func newTalk(t *testing.T, state runState) *talk {
 func (k *talk) sent(t *testing.T) string {
 	t.Helper()
 	f := k.Input.writer
-	for to, frame := k.Input.writer.nextFrame(); to != nil; to, frame = k.Input.writer.nextFrame() {
+	for to, frame := k.Input.writer.nextPiece(); to != nil; to, frame = k.Input.writer.nextPiece() {
 		to <- frame
 		f.sent()
 	}
@@ -231,7 +231,7 @@ func TestScoutDecides(t *testing.T) {
 // When frames are taken from the caller.
 func TestFramesTaken(t *testing.T) {
 	k := newTalk(t, stateShowing)
-	if to, _ := k.Input.writer.nextFrame(); to != nil || k.stdin() == nil || k.overdue != nil {
+	if to, _ := k.Input.writer.nextPiece(); to != nil || k.stdin() == nil || k.overdue != nil {
 		t.Error("nothing is taken")
 	}
 	for name, change := range map[string]func(*talk){
@@ -246,7 +246,7 @@ func TestFramesTaken(t *testing.T) {
 		}
 	}
 	none := &Attempt{}
-	if to, _ := none.Input.writer.nextFrame(); to != nil || none.stdin() != nil {
+	if to, _ := none.Input.writer.nextPiece(); to != nil || none.stdin() != nil {
 		t.Error("a call without a conversation has frames")
 	}
 	none.converse()

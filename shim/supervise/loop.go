@@ -62,7 +62,7 @@ func (a *Attempt) supervise() Status {
 // handleEvent waits for all events at once, so that a signal reaches the tool whatever the
 // streams do.
 func (a *Attempt) handleEvent() {
-	tool, frame := a.Input.writer.nextFrame()
+	tool, piece := a.Input.writer.nextPiece()
 	select {
 	case p := <-a.pieces:
 		a.takePiece(p)
@@ -72,7 +72,7 @@ func (a *Attempt) handleEvent() {
 		a.checkTool()
 	case data, open := <-a.stdin():
 		a.takeStdin(data, open)
-	case tool <- frame:
+	case tool <- piece:
 		a.Input.writer.sent()
 	case step := <-a.steps:
 		step()
@@ -107,7 +107,6 @@ func (a *Attempt) begin() {
 	if r := a.Input.relay; r != nil {
 		a.Prompted = len(r.taken) > 0
 		go r.read()
-		go a.Input.writer.write(a.Input.writer.next)
 	}
 }
 

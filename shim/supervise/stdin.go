@@ -44,7 +44,7 @@ type Input struct {
 	File   *os.File
 	relay  *relay       // nil unless stdin is silent so far
 	Talk   *Dialogue    // nil unless stdin is a conversation
-	writer *frameWriter // of a relay or a conversation
+	writer *stdinWriter // of a relay or a conversation
 	closed bool         // the caller has closed its end, and the tool's stdin is closed
 	// End is the offset at which the tool would leave the caller's own file, which it does not get.
 	// It is 0 if stdin is no file.
@@ -66,7 +66,8 @@ func newPiped(data []byte) (in Input, err error) {
 	if err != nil {
 		return in, fmt.Errorf("make pipe: %w", err)
 	}
-	in.File, in.writer = r, newFrameWriter(w)
+	in.File, in.writer = r, newStdinWriter(w)
+	go in.writer.write(in.writer.next)
 	in.writer.add(data)
 	return in, nil
 }

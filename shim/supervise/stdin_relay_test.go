@@ -40,7 +40,7 @@ func TestRelay(t *testing.T) {
 			}
 			caller.Close()
 			for !a.Input.closed || len(a.Input.writer.waiting) > 0 {
-				tool, frame := a.Input.writer.nextFrame()
+				tool, frame := a.Input.writer.nextPiece()
 				select {
 				case data, open := <-a.stdin():
 					a.takeStdin(data, open)
