@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"syscall"
 	"time"
 
 	"reprise/rewrite"
@@ -37,21 +36,27 @@ type piece struct {
 	over   bool
 }
 
+// mostUnread is the number of unread bytes that a pipe or a terminal can hold. Another process can
+// go on writing meanwhile.
+const mostUnread = 1 << 20
+
 // read reads the stream to the end, or, after end was called, all that the tool has written by
 // then. It blocks while all buffers are in use. Sending on pieces never blocks.
 func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
 	last := piece{tap: t}
 	defer func() { pieces <- last }()
-	for {
+	for ending, left := false, mostUnread; left > 0 && (!ending || t.hasData()); {
 		b := t.buffer(stop)
 		if b == nil {
 			return
 		}
 		n, err := t.ours.Read(b.piece[:pieceSize])
 		t.send(b, n, pieces)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			t.drain(pieces, stop)
-			return
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			ending, err = true, t.ours.SetReadDeadline(time.Time{})
+		case ending:
+			left -= n
 		}
 		if err != nil {
 			last.over = true
@@ -85,30 +90,6 @@ func (t *tap) send(b *buffer, n int, pieces chan<- piece) {
 // end makes the reader read the data in the stream now, and end. A process that the tool has left
 // running can write more later.
 func (t *tap) end() { _ = t.ours.SetReadDeadline(time.Now()) } // cannot fail for a link of ours
-
-// mostUnread is the number of unread bytes that a pipe or a terminal can hold. Another process can
-// go on writing meanwhile.
-const mostUnread = 1 << 20
-
-// drain reads the data in the pipe now.
-func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
-	for left := mostUnread; left > 0 && t.hasData(); {
-		b := t.buffer(stop)
-		if b == nil {
-			return
-		}
-		n, err := 0, error(nil)
-		withFD(t.ours, func(fd int) { n, err = unix.Read(fd, b.piece[:min(left, pieceSize)]) })
-		t.send(b, n, pieces)
-		if errors.Is(err, syscall.EINTR) {
-			continue
-		}
-		if n <= 0 {
-			return
-		}
-		left -= n
-	}
-}
 
 func (t *tap) hasData() (has bool) {
 	withFD(t.ours, func(fd int) {

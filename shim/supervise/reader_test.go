@@ -172,10 +172,14 @@ func TestDrain(t *testing.T) {
 	}
 	tap := &tap{ours: r, free: newBuffers()}
 	pieces := make(chan piece, mostPieces)
-	tap.drain(pieces, make(chan struct{}))
+	tap.end()
+	tap.read(pieces, make(chan struct{}))
 	var got []byte
-	for len(pieces) > 0 {
+	for len(pieces) > 1 {
 		got = append(got, (<-pieces).buffer.piece...)
+	}
+	if last := <-pieces; last.buffer != nil || last.over {
+		t.Error("the stream is at the end, or the reader goes on")
 	}
 	if !bytes.Equal(got, text) {
 		t.Errorf("%d bytes of %d", len(got), len(text))
