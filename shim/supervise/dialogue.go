@@ -9,7 +9,7 @@ import (
 )
 
 // scoutPatience is how long a scout can take to end once the stdin has been closed.
-const scoutPatience = 2 * time.Second
+var scoutPatience = 2 * time.Second // shorter in this package's tests
 
 // A Dialogue is one run's part of a conversation.
 type Dialogue struct {
@@ -92,7 +92,7 @@ func (a *Attempt) takeFrame(line []byte) {
 func (a *Attempt) retire() {
 	a.Input.Talk.Retired, a.state = true, stateRefusing
 	a.Input.writer.end()
-	a.overdue = time.After(scoutPatience)
+	a.later(scoutPatience, a.process.end)
 }
 
 // note records the message in a frame of the caller, or that the frame changes the session.

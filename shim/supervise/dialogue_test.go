@@ -206,6 +206,7 @@ func TestScoutDecides(t *testing.T) {
 	for _, stays := range []bool{true, false} {
 		k := newTalk(t, stateHolding)
 		asked := 0
+		k.process = &process{over: true}
 		k.Input.Talk.Scout = func() bool { asked++; return stays }
 		k.takeFrame([]byte(initFrame))
 		if asked > 0 {
@@ -217,8 +218,16 @@ func TestScoutDecides(t *testing.T) {
 			want, state = initFrame+userFrame, stateShowing
 			k.takeFrame([]byte(userFrame))
 			want += userFrame
-		} else if k.overdue == nil || k.stdin() != nil {
-			t.Error("a scout may take for ever to end, or is sent more")
+		} else {
+			select {
+			case step := <-k.steps:
+				step()
+			case <-time.After(10 * time.Second):
+				t.Error("a scout may take for ever to end")
+			}
+			if k.stdin() != nil {
+				t.Error("a scout is sent more")
+			}
 		}
 		if got := k.sent(t); asked != 1 || got != want || k.state != state ||
 			k.Input.Talk.Retired == stays {
@@ -231,7 +240,7 @@ func TestScoutDecides(t *testing.T) {
 // When frames are taken from the caller.
 func TestFramesTaken(t *testing.T) {
 	k := newTalk(t, stateShowing)
-	if to, _ := k.Input.writer.nextPiece(); to != nil || k.stdin() == nil || k.overdue != nil {
+	if to, _ := k.Input.writer.nextPiece(); to != nil || k.stdin() == nil {
 		t.Error("nothing is taken")
 	}
 	for name, change := range map[string]func(*talk){

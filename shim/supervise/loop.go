@@ -32,9 +32,7 @@ type events struct {
 	steps   chan func()   // by post
 	reading int           // readers that have not ended
 
-	overdue <-chan time.Time // fires when a retired scout has not ended in time
-	beats   <-chan time.Time // the next beat, nil before a terminating signal
-	closing <-chan time.Time // fires a short time after the tool has closed a stream
+	beats <-chan time.Time // the next beat, nil before a terminating signal
 }
 
 // post has the event loop do a step for another goroutine, unless the loop has ended.
@@ -43,6 +41,11 @@ func (e *events) post(step func()) {
 	case e.steps <- step:
 	case <-e.stop:
 	}
+}
+
+// later has the event loop do a step after a pause.
+func (e *events) later(pause time.Duration, step func()) {
+	time.AfterFunc(pause, func() { e.post(step) })
 }
 
 // supervise runs the event loop.
@@ -76,14 +79,10 @@ func (a *Attempt) handleEvent() {
 		a.Input.writer.sent()
 	case step := <-a.steps:
 		step()
-	case <-a.overdue:
-		a.process.end()
 	case <-a.timeout:
 		a.release()
 	case <-a.beats:
 		a.checkCaller()
-	case <-a.closing:
-		a.closeStreams()
 	}
 }
 
@@ -131,7 +130,7 @@ func (a *Attempt) takePiece(p piece) {
 	if p.buffer == nil {
 		p.tap.over = p.tap.over || p.over
 		a.reading--
-		a.closing = time.After(closePause)
+		a.later(closePause, a.closeStreams)
 		a.unfollow()
 	}
 }
@@ -142,7 +141,6 @@ const closePause = 100 * time.Millisecond
 // closeStreams closes the caller's streams that the running tool has closed, if nothing is held
 // back.
 func (a *Attempt) closeStreams() {
-	a.closing = nil
 	if a.ended != nil {
 		return
 	}
@@ -150,7 +148,7 @@ func (a *Attempt) closeStreams() {
 		switch {
 		case !t.over || t.to.gone || t.screen != nil:
 		case a.state == stateHolding:
-			a.closing = time.After(closePause)
+			a.later(closePause, a.closeStreams)
 		case a.state == stateShowing && (t.to == a.stderr && !a.Plan.ReadStderr ||
 			t.to == a.stdout && !a.Stream.HoldsOutput() && !a.Stream.Seen().Failed):
 			t.to.close()
@@ -349,7 +347,7 @@ func (a *Attempt) sweep() {
 		// the first ones soon after each other: any other start of the tool can find the file too
 		pause := time.Since(a.started) / 50
 		pause = min(max(pause, 20*time.Millisecond), time.Second)
-		time.AfterFunc(pause, func() { a.post(a.sweep) })
+		a.later(pause, a.sweep)
 	}
 }
 

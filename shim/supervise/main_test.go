@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) {
 	ignored, _, _ := front.Signals()
 	toolbox.StartAnew(ignored)
-	beat = 250 * time.Millisecond
+	beat, scoutPatience = 250*time.Millisecond, 250*time.Millisecond
 	os.Exit(m.Run())
 }
 
