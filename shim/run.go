@@ -183,7 +183,6 @@ func (r *ran) refusesResume() bool { return r.Refused() && r.Stopped == 0 && r.P
 // runFresh runs the tool once more, in a new session.
 func (r *ran) runFresh() (*ran, error) {
 	r.Close()
-	r.input.Again()
 	r.fallBack(r.Refusal)
 	fresh, err := r.runTool(r.freshPlan())
 	if r.Refusal != reason.Forgotten || err == nil && r.lacks(fresh) {
@@ -212,7 +211,6 @@ func (r *ran) endTrial() (*ran, error) {
 		return r, nil
 	}
 	r.Close()
-	r.input.Again()
 	d := *r.decided
 	d.unset, d.line.Format = nil, rewrite.StreamJSON // the output is shown as it is in any format
 	plain, err := d.runTool(d.asWritten())

@@ -686,7 +686,11 @@ func TestTheGateWaitsForStdin(t *testing.T) {
 	}
 	a.process.witness.Close()
 	in.Close(r)
-	s.Again()
+	again, err := s.ForRun(rewrite.Plan{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close(r)
 	if shown := contents(t, out); a.state != stateRefused || a.Refusal != reason.LateStdin ||
 		s.Data != "late" || shown != "" {
 		t.Errorf("state %d, refusal %q, late %q, shown %q", a.state, a.Refusal, s.Data, shown)

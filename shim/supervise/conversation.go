@@ -167,9 +167,6 @@ func (t *Conversation) ForRun(plan rewrite.Plan) (Input, error) {
 	return in, err
 }
 
-// Again has nothing to prepare: frames has the input of another run.
-func (t *Conversation) Again() {}
-
 // HandOn implements Source.
 func (t *Conversation) HandOn() (*os.File, error) {
 	if t.run > 0 {

@@ -153,7 +153,11 @@ func TestLateStdinIsHandedOn(t *testing.T) {
 		t.Errorf("%v, %v", f, err)
 	}
 	s.relay = &relay{taken: []byte("late")}
-	s.Again()
+	in, err := s.ForRun(rewrite.Plan{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Close(r)
 	f, err := s.HandOn()
 	if err != nil {
 		t.Fatal(err)

@@ -30,10 +30,9 @@ const (
 // A Source is the caller's stdin, with the part that was read. All of that reaches the tool,
 // whether the call resumes or not.
 type Source interface {
-	// ForRun returns the stdin of a planned run. Nothing is consumed before the run has started.
+	// ForRun returns the stdin of a planned run, again after a run that was given up. Nothing is
+	// consumed before the run has started.
 	ForRun(plan rewrite.Plan) (Input, error)
-	// Again prepares another run, after a run that was given up.
-	Again()
 	// HandOn returns the stdin of the real binary: the part that was read, and the rest. It is nil
 	// if the caller's own descriptor has all of it. It fails if a run has consumed some of it.
 	HandOn() (*os.File, error)
@@ -86,8 +85,17 @@ type Staged struct {
 	relay  *relay // the last run's
 }
 
-// ForRun implements Source.
+// ForRun implements Source. It sets a file back to where it was, and keeps the data that a relay
+// has taken: a run that was given up might have read them.
 func (s *Staged) ForRun(plan rewrite.Plan) (in Input, err error) {
+	if s.relay != nil {
+		s.Data = s.relay.kept()
+		s.used = s.Data != ""
+	}
+	if s.end > 0 {
+		_, err := s.From.Seek(s.end-int64(len(s.Data)), io.SeekStart)
+		s.used = err != nil
+	}
 	switch {
 	case plan.HasStdin:
 		in.File, err = textFile(plan.Stdin)
@@ -102,19 +110,6 @@ func (s *Staged) ForRun(plan rewrite.Plan) (in Input, err error) {
 		in.File = s.From
 	}
 	return in, err
-}
-
-// Again sets a file back to where it was, and keeps the data that a relay has taken. The run that
-// was given up might have read them.
-func (s *Staged) Again() {
-	if s.relay != nil {
-		s.Data = s.relay.kept()
-		s.used = s.Data != ""
-	}
-	if s.end > 0 {
-		_, err := s.From.Seek(s.end-int64(len(s.Data)), io.SeekStart)
-		s.used = err != nil
-	}
 }
 
 // HandOn implements Source.
@@ -252,8 +247,12 @@ func poll(fd int, events int16, wait time.Duration) (ready int16, err error) {
 // textFile returns a file in memory that contains text. If no such file can hold it, textFile
 // returns a pipe: the caller's limit on the size of files (ulimit -f) also applies to a memfd.
 func textFile(text string) (*os.File, error) {
-	if f, err := inMemory(text); err == nil {
-		return f, nil
+	f, err := memoryFile()
+	if err == nil {
+		if _, err = f.WriteAt([]byte(text), 0); err == nil {
+			return f, nil
+		}
+		f.Close()
 	}
 	none, err := os.Open(os.DevNull)
 	if err != nil {
@@ -276,17 +275,4 @@ func ahead(text string, of *os.File) (*os.File, error) {
 		return nil, fmt.Errorf("hand on stdin: %w", err)
 	}
 	return r, nil
-}
-
-func inMemory(text string) (*os.File, error) {
-	f, err := memoryFile()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := io.WriteString(f, text); err != nil {
-		f.Close()
-		return nil, err
-	}
-	_, err = f.Seek(0, io.SeekStart)
-	return f, err
 }

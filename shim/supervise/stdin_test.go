@@ -252,7 +252,9 @@ func TestEndOfAFile(t *testing.T) {
 	if _, err := f.Seek(0, io.SeekEnd); err != nil {
 		t.Fatal(err)
 	}
-	s.Again()
+	if in, err = s.ForRun(rewrite.Plan{}); err != nil || in.File != f {
+		t.Errorf("the next run gets another file, %v", err)
+	}
 	if at, err := f.Seek(0, io.SeekCurrent); err != nil || at != 8 {
 		t.Errorf("the next run reads from %d, %v", at, err)
 	}
