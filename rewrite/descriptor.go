@@ -44,8 +44,8 @@ type Descriptor struct {
 	// file, {own} for it without the extension, and {project} for the directory above its own.
 	Files SessionFiles
 	// SessionQuery, if set, says that the files of Paths are SQLite databases where a
-	// session is a row: an SQL query with the session's ID as the only parameter. The row that it
-	// returns must change with each turn and contain no text of the session.
+	// session is a row: an SQL query with the session's ID as the only parameter. It returns a JSON
+	// array, which must change with each turn and contain no text of the session.
 	SessionQuery string
 	// Travels reports that a session resumes on another machine from the files that SessionFiles
 	// lists.

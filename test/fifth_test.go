@@ -39,7 +39,7 @@ var descriptor = rewrite.Descriptor{
 	Home:  func(env func(string) string) string { return env("HOME") + "/.fifth" },
 	Paths: []string{"fifth.db"},
 
-	SessionQuery: "SELECT updated, (SELECT count(*) FROM message WHERE session = session.id) FROM session WHERE id = ?",
+	SessionQuery: "SELECT json_array(updated, (SELECT count(*) FROM message WHERE session = session.id)) FROM session WHERE id = ?",
 	AsksVersion:  true,
 }
 

@@ -6,10 +6,8 @@ package session
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -78,12 +76,8 @@ func sessionFiles(tool rewrite.Tool, matches []string) []string {
 const maxOrphan = 1 << 20
 
 func isOrphan(tool rewrite.Tool, path string) bool {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxOrphan {
-		return false
-	}
-	data, err := os.ReadFile(path)
-	return err == nil && tool.IsOrphanFile(path, data)
+	text, err := disk.Read(path, maxOrphan)
+	return err == nil && tool.IsOrphanFile(path, []byte(text))
 }
 
 // stampTimeout bounds how long a tool's database is waited for. Readers wait only while a process
@@ -116,9 +110,8 @@ func (f Files) stamp(path, id string) (decide.Stamp, error) {
 	return decide.FileStamp(info), nil
 }
 
-// rowStamp returns the values of the row that a query finds for a session's ID, without writing to
-// the database.
-func rowStamp(path, query, id string) (decide.Stamp, error) {
+// rowStamp returns the answer of a query for a session's ID, without writing to the database.
+func rowStamp(path, query, id string) (stamp decide.Stamp, err error) {
 	source := url.URL{Scheme: "file", Path: path,
 		RawQuery: fmt.Sprintf("mode=ro&_busy_timeout=%d", stampTimeout.Milliseconds())}
 	db, err := sql.Open("sqlite3", source.String())
@@ -128,27 +121,11 @@ func rowStamp(path, query, id string) (decide.Stamp, error) {
 	defer db.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), stampTimeout)
 	defer cancel()
-	rows, err := db.QueryContext(ctx, query, id)
-	if err != nil {
-		return "", err
+	err = db.QueryRowContext(ctx, query, id).Scan(&stamp)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fs.ErrNotExist
 	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return "", err
-	}
-	if !rows.Next() {
-		return "", cmp.Or(rows.Err(), fs.ErrNotExist)
-	}
-	values, to := make([]any, len(columns)), make([]any, len(columns))
-	for i := range values {
-		to[i] = &values[i]
-	}
-	if err := rows.Scan(to...); err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(values)
-	return decide.Stamp(text), err
+	return stamp, err
 }
 
 // maxTail is how many bytes at the end of a session's file are searched for the last message:

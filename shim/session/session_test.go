@@ -23,8 +23,8 @@ func (r rowTool) Descriptor() *rewrite.Descriptor {
 	return &rewrite.Descriptor{SessionQuery: r.query}
 }
 
-const sessionQuery = "SELECT updated, (SELECT count(*) FROM message WHERE session = session.id), " +
-	"title FROM session WHERE id = ?"
+const sessionQuery = "SELECT json_array(updated, " +
+	"(SELECT count(*) FROM message WHERE session = session.id), title) FROM session WHERE id = ?"
 
 // newRows makes a database with a tool's sessions "one" and "two".
 func newRows(t *testing.T, path, journal string) *sql.DB {
@@ -104,7 +104,7 @@ func TestStampWritesNothing(t *testing.T) {
 	if got := c.Stored(path, "one", "[1,1,null]"); got != decide.StoredSame {
 		t.Errorf("it is %d", got)
 	}
-	c.Tool = rowTool{query: "UPDATE session SET updated = 2 WHERE id = ? RETURNING updated"}
+	c.Tool = rowTool{query: "UPDATE session SET updated = 2 WHERE id = ? RETURNING json_array(updated)"}
 	if stamp, err := c.stamp(path, "one"); err == nil {
 		t.Errorf("a query that writes returns %q", stamp)
 	}

@@ -69,15 +69,15 @@ func newTool(name, npm, variable, nested string, oldest, newest []int) opencode 
 // hooks: plugins are code. The tools have no other hooks.
 var hooks = rewrite.Hooks{Code: []string{"plugin"}}
 
-// session returns the columns that change with each turn. The tokens are totals of the session;
-// the tokens of the hidden request for the title are not among them. row reads it.
-const session = `SELECT time_updated, directory, revert IS NOT NULL, version, json_extract(model, '$.id'),
+// session returns the columns that change with each turn. The tokens are totals of the session; the
+// tokens of the hidden request for the title are not among them. row reads the JSON array.
+const session = `SELECT json_array(time_updated, directory, revert IS NOT NULL, version, json_extract(model, '$.id'),
 	cost, tokens_input, tokens_output + tokens_reasoning, tokens_cache_read, tokens_cache_write,
 	(SELECT count(*) FROM message WHERE session_id = session.id),
 	(SELECT max(id) FROM message WHERE session_id = session.id),
 	(SELECT json_extract(data, '$.tokens.total') FROM message WHERE session_id = session.id AND json_extract(data, '$.role') = 'assistant'
 		ORDER BY time_created DESC, id DESC LIMIT 1),
-	(SELECT count(*) FROM message WHERE session_id = session.id AND json_extract(data, '$.summary') = 1)
+	(SELECT count(*) FROM message WHERE session_id = session.id AND json_extract(data, '$.summary') = 1))
 	FROM session WHERE id = ?`
 
 // options lists every option of opencode run and kilo run, the hidden ones included. A list
