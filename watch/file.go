@@ -18,11 +18,9 @@ type stamp struct {
 }
 
 func newStamp(info fs.FileInfo) stamp {
-	s := stamp{size: info.Size(), changed: info.ModTime().UnixNano()}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.id = fileID{uint64(st.Dev), uint64(st.Ino)}
-	}
-	return s
+	st := info.Sys().(*syscall.Stat_t)
+	return stamp{id: fileID{uint64(st.Dev), uint64(st.Ino)}, size: info.Size(),
+		changed: info.ModTime().UnixNano()}
 }
 
 // open opens a regular file. It neither blocks on a pipe nor follows a symbolic link that replaced

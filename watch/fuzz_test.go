@@ -12,7 +12,7 @@ func FuzzTails(f *testing.F) {
 	f.Add("\x00\n\xff\r\n", uint8(0))
 	f.Fuzz(func(t *testing.T, text string, size uint8) {
 		var got []string
-		ts := newTails(func(_ string, line []byte) { got = append(got, string(line)) })
+		ts := &tree{handle: func(_ string, line []byte) { got = append(got, string(line)) }}
 		tl := &tail{path: "x"}
 		for piece := range slices.Chunk([]byte(text), int(size)+1) {
 			ts.feed(tl, piece)

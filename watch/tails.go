@@ -2,24 +2,21 @@ package watch
 
 import (
 	"bytes"
+	"io"
 	"io/fs"
 	"os"
 
 	"reprise/rewrite"
 )
 
-// maxLine is the length beyond which a line is skipped.
-const maxLine = rewrite.LongestLine
+// maxLine is the length beyond which a line is skipped, maxWhole the size beyond which a whole file
+// is not read.
+const (
+	maxLine  = rewrite.LongestLine
+	maxWhole = 4 << 20
+)
 
-// tails are files that are passed on line by line as they grow. They are known by identity: a
-// renamed file continues where it was.
-type tails struct {
-	handle func(string, []byte)
-	known  map[fileID]*tail
-	looks  int // looks so far
-}
-
-// A tail is the end of one file. From the first change the file is kept open, so that nothing is
+// A tail is the end of one file, known by identity: a renamed file continues where it was. From the first change the file is kept open, so that nothing is
 // lost if the name is removed.
 type tail struct {
 	path string
@@ -31,105 +28,119 @@ type tail struct {
 	look int    // the last look that has found the file
 }
 
-func newTails(handle func(string, []byte)) *tails {
-	return &tails{handle: handle, known: map[fileID]*tail{}}
-}
-
-func (ts *tails) note(path string, info fs.FileInfo) {
+func (t *tree) note(path string, info fs.FileInfo) {
 	s := newStamp(info)
-	ts.known[s.id] = &tail{path: path, was: s, at: s.size}
+	t.known[s.id] = &tail{path: path, was: s, at: s.size}
 }
 
-func (ts *tails) check(path string, info fs.FileInfo) {
+// see passes on the text added to a file that a look has found.
+func (t *tree) see(path string, info fs.FileInfo) {
 	now := newStamp(info)
-	t := ts.known[now.id]
-	if t == nil || t.file == nil && t.was != now {
-		t = ts.open(path)
+	f := t.known[now.id]
+	if f == nil || f.file == nil && f.was != now {
+		f = t.open(path)
 	}
-	if t == nil {
+	if f == nil {
 		return
 	}
-	t.path, t.look = path, ts.looks
-	if t.file != nil {
-		ts.read(t)
+	f.path, f.look = path, t.looks
+	if f.file != nil {
+		t.read(f)
 	}
 }
 
 // open returns the tail of the file that has that name now.
-func (ts *tails) open(path string) *tail {
-	f, now, err := open(path)
+func (t *tree) open(path string) *tail {
+	file, now, err := open(path)
 	if err != nil {
 		return nil
 	}
-	t := ts.known[now.id]
+	f := t.known[now.id]
 	switch {
-	case t == nil || t.file == nil && t.look < ts.looks-1: // another file has got the identity
-		t = &tail{}
-		ts.known[now.id] = t
-	case t.file != nil:
-		f.Close()
-		return t
+	case f == nil || f.file == nil && f.look < t.looks-1: // another file has got the identity
+		f = &tail{}
+		t.known[now.id] = f
+	case f.file != nil:
+		file.Close()
+		return f
 	}
-	t.file = f
-	return t
+	f.file = file
+	return f
 }
 
 // read passes on the text added to the file.
-func (ts *tails) read(t *tail) {
-	info, err := t.file.Stat()
+func (t *tree) read(f *tail) {
+	info, err := f.file.Stat()
 	if err != nil {
 		return
 	}
-	if info.Size() < t.at { // truncated
-		t.at, t.part, t.long = 0, nil, false
+	if info.Size() < f.at { // truncated
+		f.at, f.part, f.long = 0, nil, false
 	}
-	buf := make([]byte, min(64<<10, info.Size()-t.at))
-	for t.at < info.Size() {
-		n, err := t.file.ReadAt(buf[:min(int64(len(buf)), info.Size()-t.at)], t.at)
-		t.at += int64(n)
-		ts.feed(t, buf[:n])
+	buf := make([]byte, min(64<<10, info.Size()-f.at))
+	for f.at < info.Size() {
+		n, err := f.file.ReadAt(buf[:min(int64(len(buf)), info.Size()-f.at)], f.at)
+		f.at += int64(n)
+		t.feed(f, buf[:n])
 		if err != nil {
 			return
 		}
 	}
 }
 
-func (ts *tails) feed(t *tail, data []byte) {
+func (t *tree) feed(f *tail, data []byte) {
 	for line := range bytes.Lines(data) {
-		if t.long = t.long || len(t.part)+len(line) > maxLine; t.long {
-			t.part = nil
+		if f.long = f.long || len(f.part)+len(line) > maxLine; f.long {
+			f.part = nil
 		} else {
-			t.part = append(t.part, line...)
+			f.part = append(f.part, line...)
 		}
 		if bytes.HasSuffix(line, []byte("\n")) {
-			ts.flush(t)
+			t.flush(f)
 		}
 	}
 }
 
 // flush passes on the collected line.
-func (ts *tails) flush(t *tail) {
-	if !t.long && len(t.part) > 0 {
-		ts.handle(t.path, t.part)
+func (t *tree) flush(f *tail) {
+	if !f.long && len(f.part) > 0 {
+		t.handle(f.path, f.part)
 	}
-	t.part, t.long = t.part[:0], false
+	f.part, f.long = f.part[:0], false
 }
 
-func (ts *tails) readOn() {
-	for _, t := range ts.known {
-		if t.file != nil {
-			ts.read(t)
+func (t *tree) readOn() {
+	for _, f := range t.known {
+		if f.file != nil {
+			t.read(f)
 		}
 	}
 }
 
-func (ts *tails) end() {
-	ts.readOn()
-	for _, t := range ts.known {
-		if t.file != nil {
-			ts.flush(t)
-			t.file.Close()
+func (t *tree) end() {
+	t.readOn()
+	for _, f := range t.known {
+		if f.file != nil {
+			t.flush(f)
+			f.file.Close()
 		}
 	}
-	clear(ts.known)
+	clear(t.known)
+}
+
+// seeWhole passes on a whole file, if it has changed since the start.
+func (t *tree) seeWhole(path string, info fs.FileInfo) {
+	now := newStamp(info)
+	if before := t.known[now.id]; before != nil && before.was == now {
+		return
+	}
+	file, now, err := open(path)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxWhole+1))
+	if err == nil && now.size <= maxWhole && len(data) <= maxWhole {
+		t.handle(path, data)
+	}
 }

@@ -12,7 +12,9 @@ import (
 type tree struct {
 	dir, name string
 	root      string // if not "": only the file of that name in dir itself, or at last below root
-	tails     *tails
+	handle    func(path string, data []byte)
+	known     map[fileID]*tail
+	looks     int // looks so far
 }
 
 func newTree(f rewrite.Follow, handle func(string, []byte)) (*tree, error) {
@@ -23,22 +25,23 @@ func newTree(f rewrite.Follow, handle func(string, []byte)) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{dir: dir, name: f.Name, tails: newTails(handle)}
+	t := &tree{dir: dir, name: f.Name, handle: handle, known: map[fileID]*tail{}}
 	if f.Root != "" {
 		if t.root, err = filepath.Abs(f.Root); err != nil {
 			return nil, err
 		}
 	}
+	t.walk(t.note)
 	return t, nil
 }
 
 // check passes on the new lines of the files, and reports whether there are any files.
 func (t *tree) check() (found bool) {
-	t.tails.looks++
-	t.tails.readOn()
+	t.looks++
+	t.readOn()
 	t.walk(func(path string, info fs.FileInfo) {
 		found = true
-		t.tails.check(path, info)
+		t.see(path, info)
 	})
 	return found
 }

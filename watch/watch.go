@@ -21,7 +21,7 @@ const (
 // A Watcher follows files until it is stopped.
 type Watcher struct {
 	trees  []*tree       // of files that are read line by line
-	wholes []*wholes     // files that are read at the end
+	wholes []*tree       // of files that are read whole, at the end
 	pause  time.Duration // until the next look
 
 	relaxing, stopping chan struct{}
@@ -49,13 +49,10 @@ func begin(follows []rewrite.Follow, handle func(path string, data []byte),
 			return nil, fmt.Errorf("follow %s: %w", filepath.Join(f.Dir, f.Name), err)
 		}
 		if f.Lines {
-			t.walk(t.tails.note)
 			w.trees = append(w.trees, t)
-			continue
+		} else {
+			w.wholes = append(w.wholes, t)
 		}
-		whole := &wholes{t, handle, map[string]stamp{}}
-		t.walk(whole.note)
-		w.wholes = append(w.wholes, whole)
 	}
 	go w.loop()
 	return w, nil
@@ -89,7 +86,7 @@ func (w *Watcher) loop() {
 				if all {
 					t.check()
 				} else {
-					t.tails.readOn()
+					t.readOn()
 				}
 			}
 			if all {
@@ -111,11 +108,11 @@ func (w *Watcher) finish() {
 	for _, t := range w.trees {
 		if !t.check() && t.root != "" {
 			t.dir, t.root = t.root, ""
-			t.walk(t.tails.check)
+			t.walk(t.see)
 		}
-		t.tails.end()
+		t.end()
 	}
-	for _, ws := range w.wholes {
-		ws.walk(ws.read)
+	for _, t := range w.wholes {
+		t.walk(t.seeWhole)
 	}
 }
