@@ -16,8 +16,8 @@ const (
 	maxWhole = 4 << 20
 )
 
-// A tail is the end of one file, known by identity: a renamed file continues where it was. From the first change the file is kept open, so that nothing is
-// lost if the name is removed.
+// A tail is the end of one file, known by identity: a renamed file continues where it was. From the
+// first change the file is kept open, so that nothing is lost if the name is removed.
 type tail struct {
 	path string
 	was  stamp
