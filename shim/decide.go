@@ -174,7 +174,7 @@ func (d *decided) addGuards() {
 	r, project := d.record, d.project()
 	r.Fingerprints = d.fingerprints(d.line, d.unset, r.Task != "")
 	r.Revision = d.revision()
-	r.Project = project.Root()
+	r.Project = git.Root(d.cwd)
 	r.Sends = func(decision decide.Decision) (int, reason.Code) {
 		plan := newTarget(r.Prompt, decision).Plan(d.line)
 		return len(plan.Prompt), plan.WholeReason

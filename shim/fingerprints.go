@@ -72,7 +72,8 @@ func (f *found) fingerprints(line rewrite.CommandLine,
 	}
 }
 
-// place returns the working directory's place in the repository's history, zero if it is in none.
+// revision returns the working directory's place in the repository's history, zero if there is
+// none.
 func (f *found) revision() decide.Revision {
 	repo, err := git.Find(f.cwd)
 	if err != nil {

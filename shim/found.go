@@ -2,6 +2,7 @@ package shim
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"reprise/config"
@@ -143,8 +144,10 @@ func (f *found) readSettings() error {
 // leaveChosen leaves a new session to the caller that chose the ID if the tool cannot copy another
 // one to that ID, or if the session is there already, which the tool refuses.
 func (f *found) leaveChosen() error {
-	if f.line.ChosenID == "" || f.line.Mode != rewrite.Fresh ||
-		f.line.Copies && !f.sessions().Has(f.line.ChosenID) {
+	if f.line.ChosenID == "" || f.line.Mode != rewrite.Fresh {
+		return nil
+	}
+	if _, _, err := f.sessions().Find(f.line.ChosenID); err != nil && f.line.Copies {
 		return nil
 	}
 	f.line.ChosenID = ""
@@ -156,7 +159,7 @@ func (f *found) leaveChosen() error {
 }
 
 func (f *found) sessions() session.Files {
-	return session.Files{Tool: f.tool, Home: f.home, Cwd: f.cwd, Fault: f.log.fault}
+	return session.Files{Tool: f.tool, Home: f.home, Cwd: f.cwd}
 }
 
 func (f *found) project() *work.Project {
@@ -168,7 +171,8 @@ func (f *found) project() *work.Project {
 
 // hostEnv reads the settings files that the call depends on, and the tool's version.
 func (f *found) hostEnv() rewrite.HostEnv {
-	s := rewrite.HostEnv{Version: f.real.Version(), Dirs: git.ProjectDirs(f.cwd)}
+	s := rewrite.HostEnv{Version: f.real.Version(),
+		Dirs: slices.Compact([]string{f.cwd, git.Root(f.cwd)})}
 	if s.Version == "" && f.tool.Descriptor().AsksVersion {
 		s.Version = f.learn().Version
 	}

@@ -72,9 +72,13 @@ func (r *ran) finish() {
 		return // the caller has sent a scout no message
 	}
 	r.recording.Wait()
-	file, stamp := r.sessions().Find(r.Stream.Seen().ID)
+	id := r.Stream.Seen().ID
+	file, stamp, err := r.sessions().Find(id)
+	if err != nil && id != "" {
+		r.log.fault("find session file", err)
+	}
 	// the session is a row, which the stream reads
-	if stamp != "" && r.tool.Descriptor().SessionQuery != "" {
+	if err == nil && r.tool.Descriptor().SessionQuery != "" {
 		r.Unbroken(func() { r.Stream.File(file, []byte(stamp)) })
 	}
 	r.noteProof()
@@ -83,7 +87,6 @@ func (r *ran) finish() {
 	end := lastOf(&o, later)
 	end.File, end.Stamp, end.Revision = file, stamp, r.revision()
 	end.Left = r.leftFiles(end, filesOf(turns))
-	var err error
 	switch {
 	case r.recorded == 0:
 		r.record.Prompt = r.sentIn(turns)
@@ -92,7 +95,8 @@ func (r *ran) finish() {
 		err = r.book.finish(r.ticket, &o, later[r.recorded-1:]...)
 	case r.status == supervise.Status{}:
 		err = r.book.finish(r.ticket, end)
-	default: // it was ended after the last turn; a copy is cut where that ended
+	default:
+		err = nil // it was ended after the last turn; a copy is cut where that ended
 	}
 	if err != nil {
 		r.log.fault("record outcome", err)

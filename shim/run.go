@@ -49,7 +49,7 @@ func (d *decided) run() (*ran, error) {
 	if err != nil || r.Refused() {
 		d.removeUnused(r, copied)
 	}
-	if err == nil && r.refusesResume() {
+	if err == nil && r.Refused() && r.Stopped == 0 && r.Plan.Resume != "" {
 		r, err = r.runFresh()
 	}
 	if err == nil && r.Plan.Trial {
@@ -159,7 +159,7 @@ func (d *decided) bringSession(plan rewrite.Plan) (copied string, err error) {
 func (d *decided) removeUnused(r *ran, file string) {
 	if r != nil && r.Stopped == 0 && (r.Plan.Resume != "" || r.Plan.Trial) &&
 		d.line.ChosenID != "" {
-		file, _ = d.sessions().Find(d.line.ChosenID)
+		file, _, _ = d.sessions().Find(d.line.ChosenID)
 	}
 	if file == "" {
 		return
@@ -176,9 +176,6 @@ func (d *decided) fallBack(why reason.Code) {
 		d.log.fault("record refusal", err)
 	}
 }
-
-// refusesResume reports whether the tool has refused to resume the session.
-func (r *ran) refusesResume() bool { return r.Refused() && r.Stopped == 0 && r.Plan.Resume != "" }
 
 // runFresh runs the tool once more, in a new session.
 func (r *ran) runFresh() (*ran, error) {

@@ -38,8 +38,9 @@ func (r *ran) recordEarly(turns []supervise.Turn, plan rewrite.Plan) {
 	if len(turns) == 1 && plan.Resume != "" && !plan.Whole {
 		message = plan.Prompt
 	}
-	file, stamp := r.sessions().Find(last.Seen.ID)
-	if !last.Seen.OwnFigures || !r.sessions().StoresTurn(file, stamp, message, last.Seen.Message) {
+	file, stamp, err := r.sessions().Find(last.Seen.ID)
+	if err != nil || !last.Seen.OwnFigures ||
+		!r.sessions().StoresTurn(file, stamp, message, last.Seen.Message) {
 		return
 	}
 	o, later := r.outcomes(turns, supervise.Status{}, plan)

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -174,12 +173,10 @@ func History(dir, commit, head string, environ []string) error {
 	return reason.CommitUnknown
 }
 
-// ProjectDirs returns the directories under which a tool can store a project's settings: the
-// working directory and the root of the repository.
-func ProjectDirs(cwd string) []string {
-	dirs := []string{cwd}
-	if repo, err := Find(cwd); err == nil && !slices.Contains(dirs, repo.Root) {
-		dirs = append(dirs, repo.Root)
+// Root returns the root of the repository that a directory is in, or else the directory.
+func Root(dir string) string {
+	if repo, err := Find(dir); err == nil {
+		return repo.Root
 	}
-	return dirs
+	return dir
 }

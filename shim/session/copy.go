@@ -26,9 +26,9 @@ const isoMillis = "2006-01-02T15:04:05.000Z"
 // Copy writes the copy that a run goes on in, beside the session's own file, and returns its path.
 // It fails with fs.ErrNotExist if the session has no file.
 func (f Files) Copy(plan rewrite.Plan, now time.Time) (string, error) {
-	file, _ := f.Find(plan.Resume)
-	if file == "" {
-		return "", fs.ErrNotExist
+	file, _, err := f.Find(plan.Resume)
+	if err != nil {
+		return "", err
 	}
 	text, err := disk.Read(file, maxCopied)
 	if err != nil {

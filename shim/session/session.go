@@ -27,35 +27,23 @@ import (
 // Files finds the files of one tool's sessions in one directory.
 type Files struct {
 	Tool      rewrite.Tool
-	Home, Cwd string                       // the tool's home, and the working directory
-	Fault     func(what string, err error) // logs a failure
+	Home, Cwd string // the tool's home, and the working directory
 }
 
-// Find returns the path of the tool's file of a session, and the session's
-// present stamp, "" if there is none. If several files match a pattern, it is the last by name.
-func (f Files) Find(id string) (string, decide.Stamp) {
-	if id == "" {
-		return "", ""
+// Find returns the path of the tool's file of a session, and the session's present stamp. It fails
+// with fs.ErrNotExist if there is none. If several files match a pattern, it is the last by name.
+func (f Files) Find(id string) (path string, stamp decide.Stamp, err error) {
+	if err = fs.ErrNotExist; id == "" {
+		return "", "", err
 	}
-	err := fs.ErrNotExist
 	for _, pattern := range rewrite.SessionPaths(f.Tool, f.Home, f.Cwd, id) {
 		for _, path := range slices.Backward(sessionFiles(f.Tool, disk.Matches(pattern))) {
-			var stamp decide.Stamp
 			if stamp, err = f.stamp(path, id); err == nil {
-				return path, stamp
+				return path, stamp, nil
 			}
 		}
 	}
-	f.Fault("find session file", err)
-	return "", ""
-}
-
-// Has reports whether the tool has a file of a session.
-func (f Files) Has(id string) bool {
-	return slices.ContainsFunc(rewrite.SessionPaths(f.Tool, f.Home, f.Cwd, id),
-		func(pattern string) bool {
-			return len(sessionFiles(f.Tool, disk.Matches(pattern))) > 0
-		})
+	return "", "", err
 }
 
 // sessionFiles returns the files of one session without the orphans.

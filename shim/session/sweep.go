@@ -17,8 +17,8 @@ import (
 func (f Files) Sweeper(id string) func() {
 	for _, pattern := range rewrite.SessionPaths(f.Tool, f.Home, f.Cwd, id) {
 		if name := filepath.Base(pattern); strings.Contains(name, "*") {
-			file, _ := f.Find(id)
-			if file == "" {
+			file, _, err := f.Find(id)
+			if err != nil {
 				return nil
 			}
 			return func() {

@@ -60,7 +60,7 @@ func (p *Project) Find(left, id string) string {
 	if len(runs) == 0 {
 		return left
 	}
-	root, digest := p.Root(), p.Digest
+	root, digest := git.Root(p.Cwd), p.Digest
 	for _, f := range p.projectFiles(root) {
 		if len(files) >= maxLeftFiles {
 			break

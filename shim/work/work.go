@@ -72,14 +72,6 @@ type Project struct {
 	files []leftFile // once looked for
 }
 
-// Root returns the root of the repository, or the working directory if there is none.
-func (p *Project) Root() string {
-	if repo, err := git.Find(p.Cwd); err == nil {
-		return repo.Root
-	}
-	return p.Cwd
-}
-
 // A Run is a run of a tool in the project that has ended.
 type Run struct {
 	Started time.Time
@@ -91,7 +83,7 @@ type Run struct {
 // Left returns the files that a session's runs have changed, as they are now: the files of the
 // latest run, and of the earlier ones, which left before. It returns "" for none.
 func (p *Project) Left(run Run, before string) string {
-	root := p.Root()
+	root := git.Root(p.Cwd)
 	digest := p.Digest
 	var files []leftFile
 	taken := map[string]bool{}
@@ -165,7 +157,7 @@ func isLeftPath(path string) bool {
 // files that it left and the commit that was checked out then. If all files are as they were, it
 // runs no git.
 func (p *Project) Gone(left, head string) bool {
-	root := p.Root()
+	root := git.Root(p.Cwd)
 	files, _ := decodeLeft(left)
 	touched := func(f leftFile) bool {
 		state, _ := stateOf(filepath.Join(root, f.Path)) // an irregular file has no state
@@ -228,7 +220,7 @@ func (p *Project) fate(root string, f leftFile, commit bool, id string) fate {
 // otherRan reports whether more than one call ran in the project in a span of time, in nanoseconds,
 // or the ledger does not say.
 func (p *Project) otherRan(from, to int64) bool {
-	n, err := p.Beside(p.Root(), decide.Millis(from/1e6), decide.Millis(to/1e6))
+	n, err := p.Beside(git.Root(p.Cwd), decide.Millis(from/1e6), decide.Millis(to/1e6))
 	return err != nil || n > 1
 }
 
