@@ -26,7 +26,6 @@ type asked struct {
 	name    string // of the tool
 	started time.Time
 	preview bool // only explain: record nothing, run nothing
-	search  *binary.Search
 	input   *input
 	signals *supervise.Inbox // for the tool
 	ledger  *timedLedger     // once it is opened
@@ -34,24 +33,10 @@ type asked struct {
 }
 
 func ask(env Env) *asked {
-	a := &asked{
+	return &asked{
 		env: env, name: toolName(env), started: env.Now(), ledger: &timedLedger{}, log: &log{},
 		input: &input{Source: &supervise.Staged{From: env.Stdin}}, signals: supervise.NewInbox(),
 	}
-	a.search = a.newSearch()
-	return a
-}
-
-// again returns the call for a decision on later facts. stdin, as far as it was read, and the
-// ledger stay.
-func (a *asked) again() *asked {
-	again := *a
-	again.search = a.newSearch()
-	return &again
-}
-
-func (a *asked) newSearch() *binary.Search {
-	return binary.NewSearch(a.name, a.env.Args, a.env.Environ, a.env.Stderr, a.log.fault)
 }
 
 // toolName returns the name of the program as called, see called in front/exec.c, if that is a
@@ -119,18 +104,18 @@ func (a *asked) safely(step func() error) (err error) {
 }
 
 // become becomes the real binary, with all of the caller's stdin. It returns only if that fails.
-func (a *asked) become(f *found, err error) int {
+func (f *found) become(err error) int {
 	p := passOf(err)
-	a.log.passthrough(p.why)
+	f.log.passthrough(p.why)
 	f.printVerbose(rewrite.Passthrough, p.why)
-	_ = a.safely(func() error { f.countPassed(p); return nil }) // it is logged
-	stdin, err := a.input.HandOn()
+	_ = f.safely(func() error { f.countPassed(p); return nil }) // it is logged
+	stdin, err := f.input.HandOn()
 	if err != nil {
 		// why it must be handed on at all, if that is a failure
-		return a.search.CannotRun(cmp.Or(p.failed, err))
+		return f.search.CannotRun(cmp.Or(p.failed, err))
 	}
 	f.book.close()
-	return a.search.Become(variables.Unset(a.env.Environ), stdin)
+	return f.search.Become(variables.Unset(f.env.Environ), stdin)
 }
 
 // countPassed counts a headless call that is passed through, for status, also from within a run. It

@@ -49,8 +49,8 @@ type Nearest struct {
 func Explain(env Env) Explanation {
 	a := ask(env)
 	a.preview = true
-	a.search.Behind(binary.OurShims(env.Own, a.name)) // the running program is shimctl
 	f := newFound(a)
+	f.search.Behind(binary.OurShims(env.Own, a.name)) // the running program is shimctl
 	e, err := Explanation{}, error(reason.SwitchedOff)
 	if env.Get("REPRISE_OFF") != "1" {
 		if err = find(f, nil); err == nil {
@@ -60,7 +60,7 @@ func Explain(env Env) Explanation {
 	if err != nil {
 		e = f.unchanged(err)
 	}
-	if real, err := a.search.Program(); err == nil {
+	if real, err := f.search.Program(); err == nil {
 		e.Real = real.Path
 	} else if e.Reason == reason.Fault && e.Fault == nil {
 		e.Fault = fmt.Errorf("find the real %s: %w", a.name, err)

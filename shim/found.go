@@ -22,6 +22,7 @@ import (
 // found has the parts of this machine that a call needs: binary, configuration, settings, chains.
 type found struct {
 	*asked
+	search    *binary.Search
 	config    config.Config
 	tool      rewrite.Tool
 	line      rewrite.CommandLine // the command line as the tool reads it, with the settings
@@ -50,6 +51,7 @@ func find(f *found, before *book) error {
 
 func newFound(a *asked) *found {
 	f := &found{asked: a}
+	f.search = binary.NewSearch(a.name, a.env.Args, a.env.Environ, a.env.Stderr, a.log.fault)
 	f.book = &book{found: f}
 	return f
 }

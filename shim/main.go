@@ -27,15 +27,14 @@ import (
 // binary, Main does not return.
 func Main(env Env) int {
 	supervise.HandleAsCaller()
-	a := ask(env)
+	f := newFound(ask(env))
 	switch {
 	case !startPoller():
 		// at once: opening any file would end the process
-		return a.search.Become(variables.Unset(env.Environ), nil)
-	case a.name == binary.Npx:
-		return a.search.Npx()
+		return f.search.Become(variables.Unset(env.Environ), nil)
+	case f.name == binary.Npx:
+		return f.search.Npx()
 	}
-	f := newFound(a)
 	var r *ran
 	n := prepare(f)
 	switch n.do {
@@ -48,7 +47,7 @@ func Main(env Env) int {
 	}
 	if r == nil {
 		// A tool that did not start fails once more, with the error that the caller knows.
-		return a.become(f, a.fault("start the tool", n.err))
+		return f.become(f.fault("start the tool", n.err))
 	}
 	r.finish() // releases the session's lease
 	return r.Shown(r.status).Leave()

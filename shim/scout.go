@@ -69,7 +69,7 @@ func (r *ran) decideOnOpening() (stays bool) {
 func (r *ran) decideAgain() error {
 	before := r.record.Fingerprints
 	r.record.Fingerprints = decide.Fingerprints{}
-	f := newFound(r.again())
+	f := newFound(r.asked)
 	if err := find(f, r.book); err != nil {
 		return err
 	}
