@@ -68,8 +68,16 @@ func (f *found) storeDown(s config.Store, now time.Time) bool {
 }
 
 func (f *found) noteStoreDown(s config.Store, now time.Time, why error) {
-	failure := StoreFailure{Store: s.URL, When: now.Round(0), Why: StoreError(why, s)}
-	if err := failure.write(f.env.Own); err != nil {
+	path, err := config.StoreFailureFile(f.env.Own)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err == nil {
+		text, _ := json.Marshal(StoreFailure{Store: s.URL, When: now.Round(0),
+			Why: StoreError(why, s)}) // it fails for no time of now
+		err = disk.Replace(path, ".store-failure-", append(text, '\n'))
+	}
+	if err != nil {
 		f.log.fault("note the store's failure", err)
 	}
 }
@@ -90,20 +98,4 @@ func StoreError(err error, s config.Store) string {
 		}
 		return r
 	}, text)
-}
-
-// write replaces the note.
-func (f StoreFailure) write(getenv func(string) string) error {
-	path, err := config.StoreFailureFile(getenv)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return disk.Replace(path, ".store-failure-", append(text, '\n'))
 }

@@ -171,22 +171,18 @@ const maxLog = 1 << 20
 // writing.
 func ForgetInLog(path string, c ledger.ChainName) (lines int, err error) {
 	for _, name := range []string{path, path + ".1"} {
-		n, err := forgetInFile(name, c)
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		n := 0
+		if err == nil {
+			n, err = forgetIn(f, c)
+			f.Close()
+		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return lines, fmt.Errorf("forget chain c%d in the log: %w", c.ID, err)
 		}
 		lines += n
 	}
 	return lines, nil
-}
-
-func forgetInFile(name string, c ledger.ChainName) (lines int, err error) {
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	return forgetIn(f, c)
 }
 
 // forgetIn overwrites lines in an open log, which might have been renamed since it was opened.
