@@ -47,18 +47,23 @@ type Result struct {
 // for another one's lock.
 type Attempt struct {
 	gate
-	events
 
+	pieces  chan piece       // from the readers; sending never blocks
+	steps   chan func()      // by post
+	beats   <-chan time.Time // the next beat, nil before a terminating signal
+	stop    chan struct{}    // closed when the loop has ended; readers and writers then end
+	started time.Time
 	watcher *watch.Watcher // nil if no file is followed
 	taps    []*tap         // stdout's, and stderr's where it is read
+	reading int            // readers that have not ended
 	// late is the first such signal that came after the tool's end, 0 for none.
 	late syscall.Signal
 }
 
 // New returns a run that is to be started.
 func New(o Options) *Attempt {
-	return &Attempt{gate: gate{Options: o}, events: events{pieces: make(chan piece, mostPieces),
-		steps: make(chan func()), stop: make(chan struct{})}}
+	return &Attempt{gate: gate{Options: o}, pieces: make(chan piece, mostPieces),
+		steps: make(chan func()), stop: make(chan struct{})}
 }
 
 // Close ends the process that watches for signals to the whole group. It is called once the run's
@@ -78,7 +83,11 @@ func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File,
 	if err != nil {
 		return Status{}, err
 	}
-	a.connect(files[1], files[2])
+	a.outputs.open(files[1], files[2])
+	a.readStdout(a.taps[0])
+	if len(a.taps) > 1 {
+		a.readStderr(a.taps[1])
+	}
 	a.follow()
 	a.process, err = start(path, args, environ, child, a.Plan.ReexecsSelf)
 	if id := a.Plan.ID(); err == nil && id != "" {
@@ -134,14 +143,6 @@ func (a *Attempt) closeTaps() {
 	}
 }
 
-func (a *Attempt) connect(stdout, stderr *os.File) {
-	a.outputs.open(stdout, stderr)
-	a.readStdout(a.taps[0])
-	if len(a.taps) > 1 {
-		a.readStderr(a.taps[1])
-	}
-}
-
 func (a *Attempt) readStdout(t *tap) {
 	t.to = a.stdout
 	lines := splitter{line: a.recoverLine(a.takeLine), max: a.Stream.MaxLine()}
@@ -194,19 +195,15 @@ func (a *Attempt) follow() {
 	if len(a.Plan.Follow) == 0 {
 		return
 	}
-	w, err := watch.Start(a.Plan.Follow, a.readFile)
+	w, err := watch.Start(a.Plan.Follow, func(path string, data []byte) {
+		data = bytes.Clone(data)
+		a.post(func() { a.takeFile(path, data) })
+	})
 	if err != nil {
 		a.Fault("follow files", err)
 		return
 	}
 	a.watcher = w
-}
-
-// readFile runs in the watcher's goroutine and sends new data of a followed file to the
-// event loop.
-func (a *Attempt) readFile(path string, data []byte) {
-	data = bytes.Clone(data)
-	a.post(func() { a.takeFile(path, data) })
 }
 
 // finish is called when the tool has ended and the streams have been read. It drops the
@@ -232,7 +229,13 @@ func (a *Attempt) finish() {
 	a.writeBehind()
 	a.state = stateDelivering
 	a.show()
-	a.deliver(func() { a.post(func() { a.state = stateDelivered }) })
+	for _, w := range a.writers {
+		close(w.queue)
+	}
+	go func() {
+		a.writing.Wait()
+		a.post(func() { a.state = stateDelivered })
+	}()
 }
 
 func (a *Attempt) endStream() (last []byte) {

@@ -66,7 +66,11 @@ func (t *Conversation) Open() error {
 		return reason.MessageContent
 	}
 	fd := int(t.from.Fd())
-	for t.cut(); t.first < 0; t.cut() {
+	for t.first < 0 {
+		if line := t.line(); line != nil {
+			t.keep(rewrite.ReadInput(line))
+			continue
+		}
 		wait := waitOpening
 		if len(t.frames) > 0 {
 			wait = waitFrame
@@ -101,17 +105,6 @@ func (t *Conversation) more(fd int) error {
 	t.ended = err != nil || n == 0
 	t.data = t.data[:len(t.data)+n]
 	return err
-}
-
-// cut moves whole frames from data to frames, up to the first message.
-func (t *Conversation) cut() {
-	for t.first < 0 {
-		line := t.line()
-		if line == nil {
-			return
-		}
-		t.keep(rewrite.ReadInput(line))
-	}
 }
 
 // line removes and returns the next whole line of data, nil if there is none. The last line of the

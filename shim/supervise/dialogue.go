@@ -182,7 +182,7 @@ func (d *Dialogue) endTurn(seen rewrite.StreamState) {
 // sent any more, and each message has a separate result.
 func (a *Attempt) checkOver() {
 	d := a.Input.Talk
-	if d == nil || d.over || !a.Input.closed || d.merged || d.Unlike || a.Broken {
+	if d == nil || d.over || !a.Input.writer.over || d.merged || d.Unlike || a.Broken {
 		return
 	}
 	if a.state != stateShowing || len(d.prompts) > 0 || len(d.turns) == 0 {

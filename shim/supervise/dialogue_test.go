@@ -43,7 +43,7 @@ func newTalk(t *testing.T, state runState) *talk {
 			Fault:       func(string, error) {},
 			FinishEarly: func(turns []Turn, _ rewrite.Plan) { k.early = append(k.early, turns) },
 		},
-		state: state}, events: events{steps: make(chan func(), 1)}}
+		state: state}, steps: make(chan func(), 1)}
 	w := newWriter()
 	k.stdout, k.stderr, k.writers = newSink(out, w), newSink(out, w), []*writer{w}
 	t.Cleanup(func() { in.Close(nil); tools.Close() })
@@ -244,7 +244,7 @@ func TestFramesTaken(t *testing.T) {
 		t.Error("nothing is taken")
 	}
 	for name, change := range map[string]func(*talk){
-		"closed":   func(k *talk) { k.Input.closed = true },
+		"closed":   func(k *talk) { k.Input.writer.over = true },
 		"ended":    func(k *talk) { k.ended = &Status{} },
 		"refusing": func(k *talk) { k.state = stateRefusing },
 		"waiting":  func(k *talk) { k.Input.writer.add([]byte("frame\n")) },

@@ -18,7 +18,9 @@ type gate struct {
 	Options
 	Result
 	outputs
-	ending
+	tail   ring   // the last bytes of stderr
+	kept   bool   // the stream has the end of stdout, and shows it when the tool has ended
+	behind []byte // data on stderr since then, for a caller who has both streams in one file
 
 	process *process
 	state   runState
@@ -38,13 +40,6 @@ const (
 	stateDelivered                  // the writers have written all that the caller accepted
 	stateAbandoned                  // after a signal the caller took no more of the output
 )
-
-// An ending is the output that the shim keeps until it knows how the run ends.
-type ending struct {
-	tail   ring   // the last bytes of stderr
-	kept   bool   // the stream has the end of stdout, and shows it when the tool has ended
-	behind []byte // data on stderr since then, for a caller who has both streams in one file
-}
 
 // Refused reports whether the caller has seen nothing of the run and gets another one: the tool
 // refused the resume or the additions, or a scout is retired.
@@ -277,7 +272,7 @@ func (g *gate) checkStderr() {
 		exit = 1
 	}
 	stopped := g.Stopped
-	if !isCrash(g.ended.Signal) {
+	if !slices.Contains(crashes, g.ended.Signal) {
 		stopped = cmp.Or(stopped, g.ended.Signal)
 	}
 	why := g.Tool.Refused(string(g.tail.data), exit)
@@ -286,15 +281,9 @@ func (g *gate) checkStderr() {
 	}
 }
 
-// isCrash reports whether a signal says that the tool itself has failed.
-func isCrash(signal syscall.Signal) bool {
-	switch signal {
-	case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGABRT,
-		syscall.SIGTRAP:
-		return true
-	}
-	return false
-}
+// crashes are the signals that say that the tool itself has failed.
+var crashes = []syscall.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE,
+	syscall.SIGABRT, syscall.SIGTRAP}
 
 // checkEnd looks for a refusal in the end of a run, if the output is still held. A run that was
 // told to end has refused nothing.

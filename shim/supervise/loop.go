@@ -24,28 +24,17 @@ var beat = time.Second // shorter in this package's tests
 // mostPieces is the capacity of the channel of pieces: all buffers and the ends of two streams.
 const mostPieces = 2 * (buffersPerStream + 1)
 
-// events are the channels of the event loop.
-type events struct {
-	pieces  chan piece // from the readers; sending never blocks
-	started time.Time
-	stop    chan struct{} // closed when the loop has ended; readers, writers and watcher then end
-	steps   chan func()   // by post
-	reading int           // readers that have not ended
-
-	beats <-chan time.Time // the next beat, nil before a terminating signal
-}
-
 // post has the event loop do a step for another goroutine, unless the loop has ended.
-func (e *events) post(step func()) {
+func (a *Attempt) post(step func()) {
 	select {
-	case e.steps <- step:
-	case <-e.stop:
+	case a.steps <- step:
+	case <-a.stop:
 	}
 }
 
 // later has the event loop do a step after a pause.
-func (e *events) later(pause time.Duration, step func()) {
-	time.AfterFunc(pause, func() { e.post(step) })
+func (a *Attempt) later(pause time.Duration, step func()) {
+	time.AfterFunc(pause, func() { a.post(step) })
 }
 
 // supervise runs the event loop.
@@ -89,7 +78,9 @@ func (a *Attempt) handleEvent() {
 // begin starts the readers and writers, the relay, and the clocks that run from the start.
 func (a *Attempt) begin() {
 	lost := func(s *sink, err error) { a.post(func() { a.lose(s, err) }) }
-	a.startWriters(a.stop, lost)
+	for _, w := range a.writers {
+		a.writing.Go(func() { w.run(a.stop, lost) })
+	}
 	for _, t := range a.taps {
 		a.reading++
 		go t.read(a.pieces, a.stop)
@@ -216,7 +207,7 @@ func (a *Attempt) resize() (changed bool) {
 // it was sent, or must not be sent more.
 func (a *Attempt) stdin() <-chan []byte {
 	switch in := &a.Input; {
-	case in.writer == nil || in.closed || a.ended != nil || a.state == stateRefusing ||
+	case in.writer == nil || in.writer.over || a.ended != nil || a.state == stateRefusing ||
 		len(in.writer.waiting) > 0:
 		return nil
 	case in.Talk != nil:
@@ -230,7 +221,6 @@ func (a *Attempt) stdin() <-chan []byte {
 func (a *Attempt) takeStdin(data []byte, open bool) {
 	switch {
 	case !open:
-		a.Input.closed = true
 		a.Input.writer.end()
 		a.checkOver()
 	case a.Input.Talk != nil:
@@ -264,7 +254,10 @@ func (a *Attempt) noteStop(sig syscall.Signal) {
 		return
 	}
 	a.Stopped, a.beats = sig, time.After(beat)
-	a.watchCaller()
+	a.taken, _ = a.delivery()
+	for _, w := range a.writers {
+		w.watched.Store(true)
+	}
 }
 
 // noteLate records the first terminating signal that the tool did not get. It is for the shim

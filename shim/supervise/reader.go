@@ -46,12 +46,19 @@ func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
 	last := piece{tap: t}
 	defer func() { pieces <- last }()
 	for ending, left := false, mostUnread; left > 0 && (!ending || t.hasData()); {
-		b := t.buffer(stop)
-		if b == nil {
+		var b *buffer
+		select {
+		case b = <-t.free:
+		case <-stop:
 			return
 		}
 		n, err := t.ours.Read(b.piece[:pieceSize])
-		t.send(b, n, pieces)
+		if b.users.Store(1); n > 0 {
+			b.piece = b.piece[:n]
+			pieces <- piece{tap: t, buffer: b}
+		} else {
+			b.release()
+		}
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			ending, err = true, t.ours.SetReadDeadline(time.Time{})
@@ -63,28 +70,6 @@ func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
 			return
 		}
 	}
-}
-
-// buffer returns a free buffer. It blocks until there is one, and returns nil if stop is closed
-// first.
-func (t *tap) buffer(stop <-chan struct{}) *buffer {
-	select {
-	case b := <-t.free:
-		return b
-	case <-stop:
-		return nil
-	}
-}
-
-// send sends the first n bytes of a buffer to the event loop.
-func (t *tap) send(b *buffer, n int, pieces chan<- piece) {
-	b.users.Store(1)
-	if n <= 0 {
-		b.release()
-		return
-	}
-	b.piece = b.piece[:n]
-	pieces <- piece{tap: t, buffer: b}
 }
 
 // end makes the reader read the data in the stream now, and end. A process that the tool has left

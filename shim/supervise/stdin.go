@@ -44,7 +44,6 @@ type Input struct {
 	relay  *relay       // nil unless stdin is silent so far
 	Talk   *Dialogue    // nil unless stdin is a conversation
 	writer *stdinWriter // of a relay or a conversation
-	closed bool         // the caller has closed its end, and the tool's stdin is closed
 	// End is the offset at which the tool would leave the caller's own file, which it does not get.
 	// It is 0 if stdin is no file.
 	End int64

@@ -39,7 +39,7 @@ func TestRelay(t *testing.T) {
 				t.Fatal(err)
 			}
 			caller.Close()
-			for !a.Input.closed || len(a.Input.writer.waiting) > 0 {
+			for !a.Input.writer.over || len(a.Input.writer.waiting) > 0 {
 				tool, frame := a.Input.writer.nextPiece()
 				select {
 				case data, open := <-a.stdin():

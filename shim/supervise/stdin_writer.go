@@ -9,7 +9,7 @@ type stdinWriter struct {
 	file    *os.File
 	next    chan []byte // nil once it is closed
 	waiting [][]byte
-	over    bool // nothing more will be added
+	over    bool // nothing more will be added: the caller has closed its end
 }
 
 func newStdinWriter(file *os.File) *stdinWriter {

@@ -237,12 +237,6 @@ func sameFile(a, b *os.File) bool {
 	return os.SameFile(infoA, infoB) // false if either Stat failed
 }
 
-func (o *outputs) startWriters(stop <-chan struct{}, lost func(*sink, error)) {
-	for _, w := range o.writers {
-		o.writing.Go(func() { w.run(stop, lost) })
-	}
-}
-
 // hold keeps data for later.
 func (o *outputs) hold(to *sink, data []byte) {
 	o.heldSize += len(data)
@@ -261,25 +255,6 @@ func (o *outputs) show() {
 		})})
 	}
 	o.held, o.heldSize = nil, 0
-}
-
-// deliver closes the writers' queues, and calls done, in a goroutine, when they are written.
-func (o *outputs) deliver(done func()) {
-	for _, w := range o.writers {
-		close(w.queue)
-	}
-	go func() {
-		o.writing.Wait()
-		done()
-	}()
-}
-
-// watchCaller has the writers show whether the caller takes the output.
-func (o *outputs) watchCaller() {
-	o.taken, _ = o.delivery()
-	for _, w := range o.writers {
-		w.watched.Store(true)
-	}
 }
 
 // countBeat counts a beat as idle if the caller has taken nothing since the last one, although
