@@ -18,11 +18,8 @@ import (
 func EachFile(ctx context.Context, root string, environ []string,
 	use func(string, fs.FileInfo)) error {
 	repo, err := Find(root)
-	if errors.Is(err, fs.ErrNotExist) {
+	if err != nil { // there is none
 		return walk(ctx, root, use)
-	}
-	if err != nil {
-		return err
 	}
 	paths, err := repo.files(ctx, environ)
 	if err != nil {
