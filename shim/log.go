@@ -86,10 +86,7 @@ func setAside(f *os.File, path string) (aside bool, err error) {
 	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
 		return false, nil
 	}
-	open, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
+	open, _ := f.Stat() // without it no file is the same
 	if named, err := os.Stat(path); err != nil || !os.SameFile(open, named) {
 		return true, nil
 	}
