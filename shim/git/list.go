@@ -21,7 +21,15 @@ func EachFile(ctx context.Context, root string, environ []string,
 	if err != nil { // there is none
 		return walk(ctx, root, use)
 	}
-	paths, err := repo.files(ctx, environ)
+	s, err := repo.newScratch(environ)
+	if err != nil {
+		return err
+	}
+	defer s.remove()
+	if err := s.copyIndex(); err != nil {
+		return err
+	}
+	paths, err := s.listFiles(ctx, "--cached", "--others")
 	if err != nil {
 		return errors.Join(ctx.Err(), err)
 	}
@@ -58,20 +66,7 @@ func walk(ctx context.Context, root string, use func(string, fs.FileInfo)) error
 	})
 }
 
-// files returns the paths of the files that git does not ignore, each with a NUL behind it.
-func (r Repository) files(ctx context.Context, environ []string) (string, error) {
-	s, err := r.newScratch(environ)
-	if err != nil {
-		return "", err
-	}
-	defer s.remove()
-	if err := s.copyIndex(); err != nil {
-		return "", err
-	}
-	return s.listFiles(ctx, "--cached", "--others")
-}
-
-// listFiles runs git ls-files for files that are not ignored.
+// listFiles returns the paths of files that git does not ignore, each with a NUL behind it.
 func (s *scratch) listFiles(ctx context.Context, which ...string) (string, error) {
 	list := append([]string{"ls-files", "-z", "--exclude-standard"}, which...)
 	if file := s.userSetting(ctx, "--get", "core.excludesFile"); file != "" {

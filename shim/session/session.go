@@ -51,13 +51,9 @@ func sessionFiles(tool rewrite.Tool, matches []string) []string {
 	if len(matches) < 2 {
 		return matches
 	}
-	var own []string
-	for _, path := range matches {
-		if !isOrphan(tool, path) {
-			own = append(own, path)
-		}
-	}
-	return own
+	return slices.DeleteFunc(slices.Clone(matches), func(path string) bool {
+		return isOrphan(tool, path)
+	})
 }
 
 // maxOrphan is the size, in bytes, above which a file is no orphan, whatever it contains.
