@@ -309,10 +309,15 @@ func (a *Attempt) unfollow() {
 }
 
 // checkCaller looks whether the caller has taken anything since the last beat, and ends delivery
-// after idleBeats beats without. A tool that ended with 0 after the signal has answered it: the
-// output waits for the caller as the tool would, until another signal comes.
+// after idleBeats beats without, although there was output. Of a tool that a signal has killed, a
+// beat is not idle either if the caller could take more. A tool that ended with 0 after the signal
+// has answered it: the output waits for the caller as the tool would, until another signal comes.
 func (a *Attempt) checkCaller() {
-	a.countBeat(a.died())
+	taken, waiting := a.delivery()
+	a.idle++
+	if taken != a.taken || !waiting || a.died() && a.takes() {
+		a.taken, a.idle = taken, 0
+	}
 	if a.idle >= idleBeats && a.ended != nil && (a.late != 0 || *a.ended != Status{}) {
 		if a.state != stateDelivering { // finish has ended it
 			a.endStream()

@@ -257,17 +257,6 @@ func (o *outputs) show() {
 	o.held, o.heldSize = nil, 0
 }
 
-// countBeat counts a beat as idle if the caller has taken nothing since the last one, although
-// there is output for it. Of a tool that a signal has killed, it is none either if the caller could
-// take more.
-func (o *outputs) countBeat(died bool) {
-	taken, waiting := o.delivery()
-	o.idle++
-	if taken != o.taken || !waiting || died && o.takes() {
-		o.taken, o.idle = taken, 0
-	}
-}
-
 // delivery returns how many bytes the caller has taken, and whether there is more for it.
 func (o *outputs) delivery() (taken int64, waiting bool) {
 	for _, w := range o.writers {
