@@ -265,7 +265,7 @@ func TestGivenAgain(t *testing.T) {
 // A tool that does not read holds up the caller, not the shim; and all of it arrives, in order.
 func TestFeed(t *testing.T) {
 	r, w := pipeWith(t, "", true)
-	f := newStdinWriter(w)
+	f := &stdinWriter{file: w, next: make(chan []byte)}
 	go f.write(f.next)
 	a := New(Options{Input: Input{Talk: &Dialogue{Conversation: NewConversation(nil)}, writer: f}})
 	want := ""
@@ -298,7 +298,7 @@ func TestFeed(t *testing.T) {
 
 func TestFeedClosed(t *testing.T) {
 	_, w := pipeWith(t, "", true)
-	f := newStdinWriter(w)
+	f := &stdinWriter{file: w, next: make(chan []byte)}
 	ended := make(chan struct{})
 	go func(frames <-chan []byte) { f.write(frames); close(ended) }(f.next)
 	f.next <- make([]byte, 1<<20) // nobody reads

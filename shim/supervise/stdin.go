@@ -64,7 +64,7 @@ func newPiped(data []byte) (in Input, err error) {
 	if err != nil {
 		return in, fmt.Errorf("make pipe: %w", err)
 	}
-	in.File, in.writer = r, newStdinWriter(w)
+	in.File, in.writer = r, &stdinWriter{file: w, next: make(chan []byte)}
 	go in.writer.write(in.writer.next)
 	in.writer.add(data)
 	return in, nil
@@ -101,7 +101,7 @@ func (s *Staged) ForRun(plan rewrite.Plan) (in Input, err error) {
 		in.End = s.end
 	case s.Silent:
 		in, err = newPiped([]byte(s.Data))
-		s.relay = newRelay(int(s.From.Fd()), []byte(s.Data))
+		s.relay = &relay{from: int(s.From.Fd()), pieces: make(chan []byte), taken: []byte(s.Data)}
 		in.relay = s.relay
 	case s.used:
 		in.File, err = textFile(s.Data)

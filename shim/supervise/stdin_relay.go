@@ -17,10 +17,6 @@ type relay struct {
 	stopped atomic.Bool
 }
 
-func newRelay(from int, taken []byte) *relay {
-	return &relay{from: from, pieces: make(chan []byte), taken: taken}
-}
-
 // read sends data to the event loop until the end of the caller's stdin, or until the relay is
 // stopped.
 func (r *relay) read() {

@@ -80,8 +80,7 @@ func TestRelayHolds(t *testing.T) {
 	if !a.Input.relay.stopped.Load() || a.Input.relay.kept() != "late" || a.Prompted {
 		t.Errorf("%q is held", a.Input.relay.kept())
 	}
-	next := newRelay(0, []byte("late"))
-	next.pieces = make(chan []byte, 1)
+	next := &relay{taken: []byte("late"), pieces: make(chan []byte, 1)}
 	next.pieces <- []byte(" and more")
 	if got := next.kept(); got != "late and more" {
 		t.Errorf("%q is held", got)
@@ -91,7 +90,7 @@ func TestRelayHolds(t *testing.T) {
 // Input that comes after the tool has stopped waiting stays the caller's.
 func TestRelayStops(t *testing.T) {
 	from, caller := pair(t, socketPair)
-	r := newRelay(int(from.Fd()), nil)
+	r := &relay{from: int(from.Fd())}
 	r.stop()
 	r.read()
 	if _, err := caller.WriteString("late"); err != nil {

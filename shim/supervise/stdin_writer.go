@@ -12,10 +12,6 @@ type stdinWriter struct {
 	over    bool // nothing more will be added: the caller has closed its end
 }
 
-func newStdinWriter(file *os.File) *stdinWriter {
-	return &stdinWriter{file: file, next: make(chan []byte)}
-}
-
 func (w *stdinWriter) add(data []byte) {
 	if len(data) > 0 {
 		w.waiting = append(w.waiting, data)
