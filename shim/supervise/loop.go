@@ -85,8 +85,7 @@ func (a *Attempt) begin() {
 		a.reading++
 		go t.read(a.pieces, a.stop)
 		if t.to == a.stderr || !a.Stream.HoldsOutput() {
-			to := t.to
-			whenHungUp(to.fd, a.stop, func() { lost(to, syscall.EPIPE) })
+			whenHungUp(t.to.fd, a.stop, func() { lost(t.to, syscall.EPIPE) })
 		}
 	}
 	if a.Plan.Trial {
