@@ -10,7 +10,6 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
-	"reprise/internal/prices"
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
@@ -20,7 +19,7 @@ import (
 
 func statsCommand(a *app.App) *cobra.Command {
 	var asJSON, summary, all bool
-	var s stats
+	s := statsReport{Schema: "shimctl.stats/1"}
 	var flags app.FilterFlags
 	c := &cobra.Command{
 		Use: "stats", Short: "sum up the calls, and the saving",
@@ -50,7 +49,8 @@ var (
 	byWords = strings.Join(byNames[:len(byNames)-1], ", ") + " or " + byNames[len(byNames)-1]
 )
 
-func runStats(a *app.App, s stats, flags app.FilterFlags, asJSON, summary, all bool) error {
+func runStats(a *app.App, s statsReport, flags app.FilterFlags, asJSON, summary,
+	all bool) error {
 	if !slices.Contains(history.Bys, s.By) {
 		return app.Usage(fmt.Sprintf("calls cannot be grouped by %q", s.By), "by "+byWords)
 	}
@@ -58,10 +58,10 @@ func runStats(a *app.App, s stats, flags app.FilterFlags, asJSON, summary, all b
 		s.limit = 0
 	}
 	err := a.WithLedger(func(l *ledger.Ledger, r view.Reporter) (err error) {
-		if s.Filter, err = app.Filter(a, l, flags); err != nil {
+		if s.filter, err = app.Filter(a, l, flags); err != nil {
 			return err
 		}
-		if s.Filter, err = a.Summed(l, s.Filter); err != nil {
+		if s.filter, err = a.Summed(l, s.filter); err != nil {
 			return err
 		}
 		return s.sum(l, r)
@@ -71,7 +71,7 @@ func runStats(a *app.App, s stats, flags app.FilterFlags, asJSON, summary, all b
 	}
 	switch {
 	case asJSON:
-		return a.Stdout.PrintJSON(statsJSON(s))
+		return a.Stdout.PrintJSON(s)
 	case summary:
 		printSummary(a, s)
 	default:
@@ -80,50 +80,89 @@ func runStats(a *app.App, s stats, flags app.FilterFlags, asJSON, summary, all b
 	return nil
 }
 
-type stats struct {
-	By     history.By
-	Filter history.Filter
+type statsReport struct {
+	Schema string            `json:"schema" doc:"name of this schema"`
+	By     history.By        `json:"by" doc:"the grouping of the calls"`
+	Since  *time.Time        `json:"since" doc:"start of the period, null if all"`
+	Groups []groupReport     `json:"groups" doc:"most calls first; days in order"`
+	Total  groupReport       `json:"total" doc:"all of them"`
+	Saved  saving.Summary    `json:"saved" doc:"the saving, an estimate"`
+	Arms   []armReport       `json:"arms" doc:"where rollout is set: the chains that were held out and the others"`
+	Cache  []cacheReport     `json:"cache" doc:"what resumed calls found in the provider's cache"`
+	Hour   []history.HourRow `json:"cache_ttl" doc:"the saving by a cache of an hour, made or missed"`
+	filter history.Filter
 	limit  uint // of Groups, 0 for none
-	Groups []billedGroup
-	Total  billedGroup
-	Cached []history.CacheRow
-	Hour   []history.HourRow
-	Chains map[string]int64 // by arm
-	arms   []billedGroup
-	saving.Saving
+	saving saving.Saving
 }
 
-// A billedGroup is the calls with the same key.
-type billedGroup struct {
-	Key             string
-	Created, Reused int64 // sessions
-	view.Bill
+// An armReport is the chains that were held out, or the others.
+type armReport struct {
+	Arm    string      `json:"arm" doc:"control: held out; treated: the others"`
+	Chains int64       `json:"chains" doc:"its chains"`
+	Rounds view.Number `json:"rounds" doc:"mean number of calls of a chain"`
+	Calls  groupReport `json:"calls" doc:"its calls"`
 }
 
-func (s *stats) sum(l *ledger.Ledger, r view.Reporter) (err error) {
-	var errs [4]error
-	var groups []history.Group
-	groups, errs[0] = history.Groups(l, s.By, s.Filter, r.Prices.LongPrompt(), int(s.limit))
-	s.Hour, errs[1] = history.HourRows(l, s.Filter)
-	s.Cached, errs[2] = history.CacheRows(l, s.Filter)
-	s.Chains, errs[3] = history.Arms(l, s.Filter)
-	if err := cmp.Or(errs[:]...); err != nil {
+// A groupReport is the calls with the same key.
+type groupReport struct {
+	Key    *string `json:"key" doc:"the value that the calls have in common"`
+	Others bool    `json:"others,omitempty" doc:"whether these are all groups beyond --limit"`
+	history.Sums
+	SessionsCreated int64       `json:"sessions_created" doc:"sessions created"`
+	SessionsReused  int64       `json:"sessions_reused" doc:"sessions that were resumed at least once"`
+	ReuseRate       view.Number `json:"reuse_rate" doc:"resumed calls as a share of all"`
+	CacheRate       view.Number `json:"cache_rate" doc:"share of the tokens read that came from the cache"`
+	PricedCalls     int64       `json:"priced_calls" doc:"calls of known cost; the cost is theirs"`
+	MeanMS          view.Number `json:"mean_duration_ms" doc:"milliseconds"`
+	view.MoneyReport
+	key   string // as the ledger has it
+	total view.Sum
+}
+
+func newGroup(key string, created, reused int64, b view.Bill) groupReport {
+	return groupReport{key: key, Others: key == history.OtherKeys, Sums: b.Sums,
+		SessionsCreated: created, SessionsReused: reused,
+		ReuseRate: view.Rate(b.Resumed, b.Calls), CacheRate: view.CacheRate(b.Sums),
+		PricedCalls: b.HasPrice(), MeanMS: view.Rate(b.Duration, b.Timed),
+		MoneyReport: view.MoneyJSON(b.Total), total: b.Total}
+}
+
+// sum fills the report in.
+func (s *statsReport) sum(l *ledger.Ledger, r view.Reporter) error {
+	groups, err := history.Groups(l, s.By, s.filter, r.Prices.LongPrompt(), int(s.limit))
+	hour, hourErr := history.HourRows(l, s.filter)
+	cached, cacheErr := history.CacheRows(l, s.filter)
+	chains, armErr := history.Arms(l, s.filter)
+	if err := cmp.Or(err, hourErr, cacheErr, armErr); err != nil {
 		return err
 	}
+	s.Since, s.Cache, s.Groups = beginning(s.filter.Since), cacheReports(cached), []groupReport{}
+	s.Hour = slices.DeleteFunc(append([]history.HourRow{}, hour...),
+		func(h history.HourRow) bool { return h.Calls+h.Chains == 0 })
 	var all []history.Slice
+	var created, reused int64
 	for _, g := range groups {
-		s.Groups = append(s.Groups, billedGroup{g.Key, g.Created, g.Reused, r.Bill(g.Slices)})
+		row := newGroup(g.Key, g.Created, g.Reused, r.Bill(g.Slices))
+		name := g.Key
+		if s.By == history.ByRole {
+			name = view.RoleName(name)
+		}
+		if name != "" && !row.Others {
+			row.Key = &name
+		}
+		s.Groups = append(s.Groups, row)
 		all = append(all, g.Slices...)
-		s.Total.Created, s.Total.Reused = s.Total.Created+g.Created, s.Total.Reused+g.Reused
+		created, reused = created+g.Created, reused+g.Reused
 	}
-	s.Total.Bill = r.Bill(all)
-	s.Saving = saving.New(all, r.ListPrice)
+	s.Total = newGroup("", created, reused, r.Bill(all))
+	s.saving = saving.New(all, r.ListPrice)
+	s.Saved, s.Arms = s.saving.Summary(), []armReport{}
 	for _, name := range []string{ledger.Control, ledger.Treated} {
-		if s.Chains[name] > 0 {
-			its := slices.DeleteFunc(slices.Clone(all), func(s history.Slice) bool {
-				return s.Arm != name
-			})
-			s.arms = append(s.arms, billedGroup{Key: name, Bill: r.Bill(its)})
+		if chains[name] > 0 {
+			calls := newGroup("", 0, 0, r.Bill(slices.DeleteFunc(slices.Clone(all),
+				func(s history.Slice) bool { return s.Arm != name })))
+			s.Arms = append(s.Arms, armReport{name, chains[name],
+				view.Rate(calls.Calls, chains[name]), calls})
 		}
 	}
 	return nil
@@ -135,12 +174,12 @@ var (
 	moreColumns  = []string{"INPUT", "CACHED", "WRITTEN", "OUTPUT", "COUNTED", "SESSIONS", "REUSED"}
 )
 
-func printStats(a *app.App, s stats, all bool) {
+func printStats(a *app.App, s statsReport, all bool) {
 	if s.Total.Calls == 0 {
-		a.Stderr.Notice(noCallMade(s.Filter))
+		a.Stderr.Notice(noCallMade(s.filter))
 		return
 	}
-	a.Stdout.Notice(app.CallsSince(s.Filter.Since) + ": " + s.Headline())
+	a.Stdout.Notice(app.CallsSince(s.filter.Since) + ": " + s.Saved.Headline)
 	fmt.Fprintln(a.Stdout)
 	header := slices.Concat([]string{strings.ToUpper(string(s.By))}, statsColumns, moreColumns)
 	if !all {
@@ -148,15 +187,14 @@ func printStats(a *app.App, s stats, all bool) {
 	}
 	t := view.NewTable(header...)
 	for _, g := range s.Groups {
-		key := view.TextCell(g.Key)
-		if s.By == history.ByRole {
-			key = view.RoleCell(g.Key)
-		}
-		if s.By == history.ByCwd {
-			key = a.PathCell(g.Key)
-		}
-		if g.Key == history.OtherKeys {
+		key := view.TextCell(g.key)
+		switch {
+		case g.Others:
 			key = view.TextCell(view.AllOthers)
+		case s.By == history.ByRole:
+			key = view.RoleCell(g.key)
+		case s.By == history.ByCwd:
+			key = a.PathCell(g.key)
 		}
 		t.Add(groupRow(key, g)[:len(header)]...)
 	}
@@ -165,14 +203,14 @@ func printStats(a *app.App, s stats, all bool) {
 	}
 	t.Print(a.Stdout)
 	if all {
-		printEstimate(a, s.Saving)
-		printArms(a, s)
-		printCache(a, s.Cached)
+		printEstimate(a, s.saving)
+		printArms(a, s.Arms)
+		printCache(a, s.Cache)
 		printHour(a, s.Hour)
 	}
 }
 
-func groupRow(key view.Cell, g billedGroup) []view.Cell {
+func groupRow(key view.Cell, g groupReport) []view.Cell {
 	tokens := func(n int64) view.Cell {
 		if g.Metered == 0 {
 			return view.UnknownCell()
@@ -181,10 +219,11 @@ func groupRow(key view.Cell, g billedGroup) []view.Cell {
 	}
 	return []view.Cell{key, view.NumberCell(g.Calls), view.NumberCell(g.Resumed),
 		view.AmountCell("share", view.Rate(g.OK, g.Ended)),
-		view.PriceCell(g.Total), view.NumberCell(g.HasPrice()),
-		view.AmountCell("ms", view.Rate(g.Duration, g.Timed)),
+		view.PriceCell(g.total), view.NumberCell(g.PricedCalls),
+		view.AmountCell("ms", g.MeanMS),
 		tokens(g.Input), tokens(g.CacheRead), tokens(g.CacheWrite), tokens(g.Output),
-		view.NumberCell(g.Metered), view.NumberCell(g.Created), view.NumberCell(g.Reused)}
+		view.NumberCell(g.Metered), view.NumberCell(g.SessionsCreated),
+		view.NumberCell(g.SessionsReused)}
 }
 
 // printEstimate prints the figures that resumed calls are compared with, and the numbers of calls.
@@ -202,39 +241,38 @@ func printEstimate(a *app.App, s saving.Saving) {
 }
 
 // printArms prints the chains that were held out beside the others.
-func printArms(a *app.App, s stats) {
-	if len(s.arms) == 0 {
+func printArms(a *app.App, arms []armReport) {
+	if len(arms) == 0 {
 		return
 	}
 	fmt.Fprintln(a.Stdout)
 	t := view.NewTable(slices.Concat([]string{"ARM", "CHAINS", "ROUNDS"}, statsColumns,
 		moreColumns)...)
-	for _, arm := range s.arms {
-		row := groupRow(view.TextCell(arm.Key), arm)
-		rounds := view.AmountCell("calls", view.Rate(arm.Calls, s.Chains[arm.Key]))
-		t.Add(slices.Insert(row, 1, view.NumberCell(s.Chains[arm.Key]), rounds)...)
+	for _, arm := range arms {
+		t.Add(slices.Insert(groupRow(view.TextCell(arm.Arm), arm.Calls), 1,
+			view.NumberCell(arm.Chains), view.AmountCell("calls", arm.Rounds))...)
 	}
 	t.Print(a.Stdout)
 }
 
 // printSummary prints the saving in a sentence and a table, as Markdown: CI systems show it beside
 // a job.
-func printSummary(a *app.App, s stats) {
-	fmt.Fprintf(a.Stdout, "**reprise**, %s: %s.\n", app.CallsSince(s.Filter.Since),
-		inMarkdown(s.Headline()))
+func printSummary(a *app.App, s statsReport) {
+	fmt.Fprintf(a.Stdout, "**reprise**, %s: %s.\n", app.CallsSince(s.filter.Since),
+		inMarkdown(s.Saved.Headline))
 	if s.Total.Calls == 0 {
 		return
 	}
 	fmt.Fprintf(a.Stdout, "\n| %s | calls | resumed | read from cache | cost |\n| --- | ---: | "+
 		"---: | ---: | ---: |\n", s.By)
 	for _, g := range s.Groups {
-		name := view.OrDash(view.RoleName(g.Key))
-		if g.Key == history.OtherKeys {
+		name := view.OrDash(view.RoleName(g.key))
+		if g.Others {
 			name = view.AllOthers
 		}
 		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n", inMarkdown(name),
 			view.Thousands(g.Calls), view.Thousands(g.Resumed),
-			view.Amount("share", view.CacheRate(g.Sums)), view.PriceCell(g.Total).Human)
+			view.Amount("share", g.CacheRate), g.total.Human())
 	}
 }
 
@@ -248,78 +286,6 @@ func inMarkdown(text string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-type statsReport struct {
-	Schema string            `json:"schema" doc:"name of this schema"`
-	By     history.By        `json:"by" doc:"the grouping of the calls"`
-	Since  *time.Time        `json:"since" doc:"start of the period, null if all"`
-	Groups []groupReport     `json:"groups" doc:"most calls first; days in order"`
-	Total  groupReport       `json:"total" doc:"all of them"`
-	Saved  saving.Summary    `json:"saved" doc:"the saving, an estimate"`
-	Arms   []armReport       `json:"arms" doc:"where rollout is set: the chains that were held out and the others"`
-	Cache  []cacheReport     `json:"cache" doc:"what resumed calls found in the provider's cache"`
-	Hour   []history.HourRow `json:"cache_ttl" doc:"the saving by a cache of an hour, made or missed"`
-}
-
-// An armReport is the chains that were held out, or the others.
-type armReport struct {
-	Arm    string      `json:"arm" doc:"control: held out; treated: the others"`
-	Chains int64       `json:"chains" doc:"its chains"`
-	Rounds view.Number `json:"rounds" doc:"mean number of calls of a chain"`
-	Calls  groupReport `json:"calls" doc:"its calls"`
-}
-
-type groupReport struct {
-	Key             *string     `json:"key" doc:"the value that the calls have in common"`
-	Others          bool        `json:"others,omitempty" doc:"whether these are all groups beyond --limit"`
-	Calls           int64       `json:"calls" doc:"managed calls"`
-	Ended           int64       `json:"ended" doc:"calls that have ended"`
-	OK              int64       `json:"ok" doc:"calls that ended well"`
-	Resumed         int64       `json:"resumed" doc:"resumed calls"`
-	Forked          int64       `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
-	SessionsCreated int64       `json:"sessions_created" doc:"sessions created"`
-	SessionsReused  int64       `json:"sessions_reused" doc:"sessions that were resumed at least once"`
-	ReuseRate       view.Number `json:"reuse_rate" doc:"resumed calls as a share of all"`
-	CacheRate       view.Number `json:"cache_rate" doc:"share of the tokens read that came from the cache"`
-	MeteredCalls    int64       `json:"metered_calls" doc:"calls of known tokens; the tokens are theirs"`
-	prices.Usage
-	PricedCalls int64       `json:"priced_calls" doc:"calls of known cost; the cost is theirs"`
-	MeanMS      view.Number `json:"mean_duration_ms" doc:"milliseconds"`
-	view.MoneyReport
-}
-
-func statsJSON(s stats) statsReport {
-	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{},
-		Total: groupJSON(s.Total), Saved: s.Summary(),
-		Arms: view.Mapped(s.arms, func(arm billedGroup) armReport {
-			return armReport{arm.Key, s.Chains[arm.Key], view.Rate(arm.Calls, s.Chains[arm.Key]),
-				groupJSON(arm)}
-		}),
-		Cache: cacheJSON(s.Cached)}
-	r.Hour = slices.DeleteFunc(append([]history.HourRow{}, s.Hour...),
-		func(h history.HourRow) bool { return h.Calls+h.Chains == 0 })
-	r.Since = beginning(s.Filter.Since)
-	for _, g := range s.Groups {
-		row := groupJSON(g)
-		if s.By == history.ByRole {
-			g.Key = view.RoleName(g.Key)
-		}
-		if row.Others = g.Key == history.OtherKeys; g.Key != "" && !row.Others {
-			row.Key = &g.Key
-		}
-		r.Groups = append(r.Groups, row)
-	}
-	return r
-}
-
-func groupJSON(g billedGroup) groupReport {
-	return groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed,
-		Forked: g.Forked, SessionsCreated: g.Created, SessionsReused: g.Reused,
-		ReuseRate: view.Rate(g.Resumed, g.Calls), CacheRate: view.CacheRate(g.Sums),
-		MeteredCalls: g.Metered, Usage: view.UsageOf(g.Sums), PricedCalls: g.HasPrice(),
-		MeanMS:      view.Rate(g.Duration, g.Timed),
-		MoneyReport: view.MoneyJSON(g.Total, g.Source())}
 }
 
 // beginning returns a time of a filter, nil for all of the past.

@@ -262,7 +262,7 @@ func statusJSON(r view.Reporter, o overview) statusReport {
 	return statusReport{Schema: "shimctl.status/1", Chains: view.Mapped(o.chains, r.Chain),
 		Recent: recentReport{app.RecentDays, beginning(o.since), b.Resumed, b.Forked, b.Fresh(),
 			view.UsageOf(b.Sums), b.Calls - b.Metered, b.NotKnown,
-			view.MoneyJSON(b.Total, b.Source()), o.whole.Short, o.whole.Long, o.saved.Summary()},
+			view.MoneyJSON(b.Total), o.whole.Short, o.whole.Long, o.saved.Summary()},
 		Decisions: view.Mapped(o.decisions, r.Call),
 		Passed:    append([]why.PassthroughReport{}, o.passed...),
 		Warnings:  append(append([]warning{}, o.broken...), o.warnings...)}

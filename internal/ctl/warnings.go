@@ -94,7 +94,7 @@ var idleNames = map[history.Idle]string{history.Briefly: "under 5 min",
 	history.Within: "5 to 60 min", history.Longer: "over 60 min"}
 
 // printCache prints the shares of resumed calls that came from the provider's cache.
-func printCache(a *app.App, rows []history.CacheRow) {
+func printCache(a *app.App, rows []cacheReport) {
 	if len(rows) == 0 {
 		return
 	}
@@ -102,7 +102,7 @@ func printCache(a *app.App, rows []history.CacheRow) {
 	a.Stdout.Notice("provider's cache, resumed calls")
 	t := view.NewTable("TOOL", "VERSION", "MODEL", "IDLE", "CALLS", "EXPECTED", "FROM-CACHE",
 		"JUDGED", "MISSED")
-	for _, r := range cacheJSON(rows) {
+	for _, r := range rows {
 		t.Add(view.TextCell(r.Tool), view.TextCell(r.Version), view.TextCell(r.Model),
 			view.TextCell(r.Idle), view.NumberCell(r.Calls),
 			view.AmountCell("share", r.Expected), view.AmountCell("share", r.FromCache),
@@ -123,7 +123,7 @@ type cacheReport struct {
 	Missed    int64       `json:"missed_calls" doc:"judged calls that read less than three quarters of it from the cache"`
 }
 
-func cacheJSON(rows []history.CacheRow) []cacheReport {
+func cacheReports(rows []history.CacheRow) []cacheReport {
 	return view.Mapped(rows, func(r history.CacheRow) cacheReport {
 		return cacheReport{r.Tool, r.Version, r.Model, idleNames[r.Idle], r.Calls,
 			view.Rate(r.HeldTokens, r.Whole), view.Rate(r.Read, r.Prompt), r.Judged, r.Missed}

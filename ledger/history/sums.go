@@ -33,15 +33,22 @@ type Slice struct {
 
 // Sums are sums over managed calls, with the number of calls for which each figure is known.
 type Sums struct {
-	Calls, Resumed, Ended, OK int64
-	// of Resumed, those in a copy of a session that another process has used
-	Forked                               int64
-	Metered                              int64 // calls with known tokens
-	Input, CacheRead, CacheWrite, Output int64
+	Calls      int64 `json:"calls" doc:"managed calls"`
+	Resumed    int64 `json:"resumed" doc:"resumed calls"`
+	Ended      int64 `json:"ended" doc:"calls that have ended"`
+	OK         int64 `json:"ok" doc:"calls that ended well"`
+	Forked     int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	Metered    int64 `json:"metered_calls" doc:"calls of known tokens; the tokens are theirs"`
+	Input      int64 `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	CacheRead  int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	CacheWrite int64 `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output     int64 `json:"output_tokens" doc:"tokens that the model wrote"`
 	// of CacheWrite, the tokens that the provider was asked to keep for an hour
-	HourWrite       int64
-	Priced, Cost    int64 // nano-dollars
-	Timed, Duration int64 // milliseconds
+	HourWrite int64 `json:"-"`
+	Priced    int64 `json:"-"`
+	Cost      int64 `json:"-"` // nano-dollars
+	Timed     int64 `json:"-"`
+	Duration  int64 `json:"-"` // milliseconds
 }
 
 func (s *Sums) columns() []any {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"time"
 
 	"reprise/internal/prices"
@@ -15,7 +16,7 @@ func (s Sum) Human() string {
 		return NotKnown
 	case s.Most > s.Nano:
 		return "~" + dollars(s.Nano) + " to " + dollars(s.Most)
-	case s.estimated:
+	case s.Source == fromList, s.Source == mixed:
 		return "~" + dollars(s.Nano)
 	}
 	return dollars(s.Nano)
@@ -23,23 +24,34 @@ func (s Sum) Human() string {
 
 // A Sum is an amount of money, in nano-dollars.
 type Sum struct {
-	Known     bool
-	estimated bool  // from a price list; the tool reported none
-	Nano      int64 // at least
+	Known bool
+	Nano  int64 // at least
 	// if some requests might have been billed at the rates for long prompts, or else nano
-	Most int64
+	Most   int64
+	Source string // as MoneyReport has it
 }
+
+// The sources of a sum.
+const (
+	fromTool = "tool"
+	fromList = "list"
+	mixed    = "mixed"
+)
 
 // Plus adds the known amounts of two sums.
 func (s Sum) Plus(t Sum) Sum {
-	return Sum{s.Known || t.Known, s.estimated || t.estimated, s.Nano + t.Nano, s.Most + t.Most}
+	source := cmp.Or(s.Source, t.Source)
+	if t.Source != "" && source != t.Source {
+		source = mixed
+	}
+	return Sum{s.Known || t.Known, s.Nano + t.Nano, s.Most + t.Most, source}
 }
 
 // CallCost returns the cost of a call: the tool's own figure, or else the cost of the tokens at
 // list price.
 func CallCost(t *prices.List, i ledger.Record) Sum {
 	if i.Cost.Valid {
-		return Sum{Known: true, Nano: i.Cost.Int64, Most: i.Cost.Int64}
+		return Sum{true, i.Cost.Int64, i.Cost.Int64, fromTool}
 	}
 	if !i.Input.Valid {
 		return Sum{}
@@ -59,13 +71,14 @@ func CallCost(t *prices.List, i ledger.Record) Sum {
 // have been billed at the rates for long prompts.
 func ListPrice(p prices.Price, u prices.Usage, maybeLong bool) Sum {
 	nano, ok := p.Cost(u)
-	s := Sum{Known: ok, estimated: true, Nano: nano, Most: nano}
+	most := nano
 	if ok && maybeLong && p.Long.Above > 0 {
-		if s.Most, ok = p.Long.Cost(u); !ok {
-			return Sum{}
-		}
+		most, ok = p.Long.Cost(u)
 	}
-	return s
+	if !ok {
+		return Sum{}
+	}
+	return Sum{true, nano, most, fromList}
 }
 
 // A Bill adds up the cost of many managed calls.
@@ -74,7 +87,6 @@ type Bill struct {
 	Total    Sum
 	NotKnown int64            // calls of unknown cost, not in the sum
 	Unlisted map[string]int64 // calls that lack nothing but their model's list price
-	byList   int64            // calls with tokens priced by the list
 }
 
 // Bill returns the cost of the managed calls of slices: every command that shows a sum has it from
@@ -88,11 +100,7 @@ func (r Reporter) Bill(slices []history.Slice) Bill {
 		b.Add(s.Sums)
 		cost := costOfAll(r.Prices, s)
 		b.Total = b.Total.Plus(cost)
-		switch {
-		case s.Priced:
-		case cost.Known:
-			b.byList += s.Calls
-		default:
+		if !cost.Known {
 			b.NotKnown += s.Calls
 			if s.Counted && s.Model != "" {
 				b.Unlisted[s.Model] += s.Calls
@@ -115,7 +123,7 @@ func UsageOf(s history.Sums) prices.Usage {
 
 func costOfAll(t *prices.List, s history.Slice) Sum {
 	if s.Priced {
-		return Sum{Known: true, Nano: s.Cost, Most: s.Cost}
+		return Sum{true, s.Cost, s.Cost, fromTool}
 	}
 	if !s.Counted {
 		return Sum{}
@@ -132,17 +140,6 @@ func costOfAll(t *prices.List, s history.Slice) Sum {
 func (r Reporter) ListPrice(s history.Slice) (nano int64, ok bool) {
 	cost := costOfAll(r.Prices, s)
 	return cost.Nano, cost.Known && cost.Most == cost.Nano
-}
-
-// Source returns the source of the amount, as MoneyReport has it.
-func (b *Bill) Source() string {
-	switch {
-	case b.Priced > 0 && b.byList > 0:
-		return "mixed"
-	case b.byList > 0:
-		return "list"
-	}
-	return "tool"
 }
 
 // CacheRate is the share of the models' input that came from the cache.

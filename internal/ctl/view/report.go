@@ -73,11 +73,11 @@ type MoneyReport struct {
 }
 
 // MoneyJSON returns the report of a sum, which is empty if the sum is not known.
-func MoneyJSON(s Sum, source string) MoneyReport {
+func MoneyJSON(s Sum) MoneyReport {
 	if !s.Known {
 		return MoneyReport{}
 	}
-	r := MoneyReport{CostNanoUSD: &s.Nano, CostSource: source}
+	r := MoneyReport{CostNanoUSD: &s.Nano, CostSource: s.Source}
 	if s.Most > s.Nano {
 		r.CostMost = &s.Most
 	}
@@ -90,14 +90,10 @@ type Reporter struct{ Prices *prices.List }
 // Call returns the report of a call.
 func (r Reporter) Call(i ledger.Record) CallReport {
 	cost := CallCost(r.Prices, i)
-	source := "tool"
-	if cost.estimated {
-		source = "list"
-	}
 	i.Role = RoleName(i.Role)
 	report := CallReport{Record: i, Class: cmp.Or(i.FellBack, i.Reason).Class(),
 		Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Run().Name,
-		Evidence: i.Evidence.Sentences(), MoneyReport: MoneyJSON(cost, source)}
+		Evidence: i.Evidence.Sentences(), MoneyReport: MoneyJSON(cost)}
 	if i.Outcome != "" {
 		report.Outcome = &i.Outcome
 	}
