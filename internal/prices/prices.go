@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,10 +25,10 @@ var embedded string
 
 // Usage is counts of tokens, of disjoint kinds.
 type Usage struct {
-	Input  int64 `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
-	Cached int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
-	Write  int64 `json:"cache_write_tokens" doc:"tokens written to the cache"`
-	Output int64 `json:"output_tokens" doc:"tokens that the model wrote"`
+	Input  int64 // neither read from nor written to a cache
+	Cached int64 // read from the cache
+	Write  int64 // written to the cache
+	Output int64 // that the model wrote
 }
 
 // Prompt counts the tokens of all kinds that the model was sent.
@@ -113,19 +114,13 @@ func parse(file, text string) ([]Price, error) {
 	return list.Price, nil
 }
 
+var priceHead = regexp.MustCompile(`(?m)^[ \t]*\[\[price\]\]`)
+
 // priceLine returns the number of the line where the price of that index begins. The library keeps
 // no place of a table.
 func priceLine(text string, index int) int {
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		if strings.HasPrefix(strings.TrimSpace(line), "[[price]]") {
-			if index--; index < 0 {
-				return number
-			}
-		}
-	}
-	return number
+	before := priceHead.Split(text, index+2)
+	return 1 + strings.Count(strings.Join(before[:min(index+1, len(before))], ""), "\n")
 }
 
 func (r Rates) all() []*float64 { return []*float64{r.Input, r.Cached, r.Write, r.Output} }
