@@ -28,18 +28,11 @@ func finishSharedCommand(a *app.App) *cobra.Command {
 }
 
 func finishShared(a *app.App, path string) error {
-	text, err := os.ReadFile(path)
+	left, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read what a call has left to do: %w", err)
 	}
 	disk.RemoveOld(filepath.Dir(path), shim.UnfinishedFiles, staleUnfinished)
-	if err := complete(a, text); err != nil {
-		return err
-	}
-	return os.Remove(path)
-}
-
-func complete(a *app.App, left []byte) error {
 	l, err := a.OpenLedger()
 	if err != nil {
 		return err
@@ -57,5 +50,5 @@ func complete(a *app.App, left []byte) error {
 	if err := remote.Complete(ctx, left); err != nil {
 		return app.StoreFailure("put the session into the store", err, s)
 	}
-	return nil
+	return os.Remove(path)
 }
