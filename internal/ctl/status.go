@@ -12,7 +12,6 @@ import (
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
-	"reprise/internal/prices"
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
@@ -243,12 +242,10 @@ type statusReport struct {
 }
 
 type recentReport struct {
-	Days    int        `json:"days" doc:"number of days"`
-	Since   *time.Time `json:"since" doc:"start of the period, null for the last days"`
-	Resumed int64      `json:"resumed" doc:"resumed calls"`
-	Forked  int64      `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
-	Fresh   int64      `json:"fresh" doc:"fresh calls"`
-	prices.Usage
+	Days  int        `json:"days" doc:"number of days"`
+	Since *time.Time `json:"since" doc:"start of the period, null for the last days"`
+	Fresh int64      `json:"fresh" doc:"fresh calls"`
+	history.Sums
 	Uncounted int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
 	NotKnown  int64 `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
 	view.MoneyReport
@@ -260,8 +257,8 @@ type recentReport struct {
 func statusJSON(r view.Reporter, o overview) statusReport {
 	b := &o.bill
 	return statusReport{Schema: "shimctl.status/1", Chains: view.Mapped(o.chains, r.Chain),
-		Recent: recentReport{app.RecentDays, beginning(o.since), b.Resumed, b.Forked, b.Fresh(),
-			view.UsageOf(b.Sums), b.Calls - b.Metered, b.NotKnown,
+		Recent: recentReport{app.RecentDays, beginning(o.since), b.Fresh(), b.Sums,
+			b.Calls - b.Metered, b.NotKnown,
 			view.MoneyJSON(b.Total), o.whole.Short, o.whole.Long, o.saved.Summary()},
 		Decisions: view.Mapped(o.decisions, r.Call),
 		Passed:    append([]why.PassthroughReport{}, o.passed...),

@@ -14,13 +14,17 @@ import (
 
 // A ChainRow is a chain for display: with the newest session and the latest call.
 type ChainRow struct {
-	ID               int64
-	Tool, Cwd        string
-	Task, Role       string
-	Created, Updated decide.Millis
-	Calls, Resumed   int
-	Sessions         []SessionRow // the newest first
-	Last             ledger.Record
+	ID       int64         `json:"id" doc:"its number"`
+	Tool     string        `json:"tool" doc:"name of the tool"`
+	Cwd      string        `json:"directory" doc:"working directory of its calls"`
+	Task     string        `json:"task,omitempty" doc:"name of the job"`
+	Role     string        `json:"role,omitempty" doc:"part in the job"`
+	Created  decide.Millis `json:"-"`
+	Updated  decide.Millis `json:"-"`
+	Calls    int           `json:"calls" doc:"its calls"`
+	Resumed  int           `json:"resumed" doc:"resumed calls"`
+	Sessions []SessionRow  `json:"-"` // the newest first
+	Last     ledger.Record `json:"-"`
 }
 
 // A SessionRow is a session for display.

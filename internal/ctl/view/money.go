@@ -116,11 +116,6 @@ func (b *Bill) Fresh() int64 { return b.Calls - b.Resumed }
 // HasPrice counts the calls of known cost.
 func (b *Bill) HasPrice() int64 { return b.Calls - b.NotKnown }
 
-// UsageOf returns the tokens of calls.
-func UsageOf(s history.Sums) prices.Usage {
-	return prices.Usage{Input: s.Input, Cached: s.CacheRead, Write: s.CacheWrite, Output: s.Output}
-}
-
 func costOfAll(t *prices.List, s history.Slice) Sum {
 	if s.Priced {
 		return Sum{true, s.Cost, s.Cost, fromTool}
@@ -132,7 +127,8 @@ func costOfAll(t *prices.List, s history.Slice) Sum {
 	if !ok {
 		return Sum{}
 	}
-	return ListPrice(p, UsageOf(s.Sums), s.Long)
+	return ListPrice(p, prices.Usage{Input: s.Input, Cached: s.CacheRead, Write: s.CacheWrite,
+		Output: s.Output}, s.Long)
 }
 
 // ListPrice returns the cost of a slice's calls at list price. It is not known where some of them

@@ -18,25 +18,18 @@ import (
 
 // A ChainReport is a chain with the facts that follow from the record.
 type ChainReport struct {
-	ID        int64           `json:"id" doc:"its number"`
-	Tool      string          `json:"tool" doc:"name of the tool"`
-	Directory string          `json:"directory" doc:"working directory of its calls"`
-	Task      string          `json:"task,omitempty" doc:"name of the job"`
-	Role      string          `json:"role,omitempty" doc:"part in the job"`
-	Created   time.Time       `json:"created" doc:"when its first call started"`
-	Updated   time.Time       `json:"updated" doc:"when its last call started or ended"`
-	Calls     int             `json:"calls" doc:"its calls"`
-	Resumed   int             `json:"resumed" doc:"resumed calls"`
-	Last      CallReport      `json:"last" doc:"its last call"`
-	Sessions  []SessionReport `json:"sessions" doc:"its sessions, the newest first"`
+	history.ChainRow
+	Created  time.Time       `json:"created" doc:"when its first call started"`
+	Updated  time.Time       `json:"updated" doc:"when its last call started or ended"`
+	Last     CallReport      `json:"last" doc:"its last call"`
+	Sessions []SessionReport `json:"sessions" doc:"its sessions, the newest first"`
 }
 
 // Chain returns the report of a chain.
 func (r Reporter) Chain(c history.ChainRow) ChainReport {
-	return ChainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task,
-		Role: RoleName(c.Role), Created: c.Created.Time(),
-		Updated: c.Updated.Time(), Calls: c.Calls, Resumed: c.Resumed, Last: r.Call(c.Last),
-		Sessions: Mapped(c.Sessions, sessionJSON)}
+	c.Role = RoleName(c.Role)
+	return ChainReport{c, c.Created.Time(), c.Updated.Time(), r.Call(c.Last),
+		Mapped(c.Sessions, sessionJSON)}
 }
 
 // A SessionReport is a session with the facts that follow from the record.
