@@ -14,8 +14,7 @@ func anthropicTurn(m object) turn {
 	t := turn{role: asString(m["role"]), texts: contentTexts(m["content"])}
 	for _, block := range asList(m["content"]) {
 		if b := asObject(block); b["type"] == "tool_result" {
-			t.tool = true
-			t.results = append(t.results, contentTexts(b["content"])...)
+			t.results = append(t.results, strings.Join(contentTexts(b["content"]), "\n"))
 		}
 	}
 	return t
@@ -98,7 +97,7 @@ func anthropicUsage(u Tokens) object {
 
 func chatTurn(m object) turn {
 	if m["role"] == "tool" {
-		return turn{role: "tool", results: contentTexts(m["content"]), tool: true}
+		return turn{role: "tool", results: []string{strings.Join(contentTexts(m["content"]), "\n")}}
 	}
 	return turn{role: asString(m["role"]), texts: contentTexts(m["content"])}
 }
@@ -164,7 +163,6 @@ func geminiTurn(m object) turn {
 	t := turn{role: asString(m["role"]), texts: contentTexts(m["parts"])}
 	for _, part := range asList(m["parts"]) {
 		if result, ok := asObject(part)["functionResponse"]; ok {
-			t.tool = true
 			t.results = append(t.results, asString(
 				asObject(asObject(result)["response"])["output"]))
 		}
@@ -223,7 +221,7 @@ func responsesTurn(item object) turn {
 	if !ran {
 		return turn{role: asString(item["role"]), texts: contentTexts(item["content"])}
 	}
-	return turn{role: "tool", results: contentTexts(output), tool: true}
+	return turn{role: "tool", results: []string{strings.Join(contentTexts(output), "\n")}}
 }
 
 // responsesAnswer streams: codex requests nothing else.

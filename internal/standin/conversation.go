@@ -8,9 +8,8 @@ import (
 // A turn is one message as the stand-in reads it.
 type turn struct {
 	role    string
-	texts   []string // the texts
-	results []string // the tool results in it
-	tool    bool     // it contains a tool result, even an empty one
+	texts   []string
+	results []string // of tools, a text each
 }
 
 // A conversation is the turns that one request sends, the oldest first.
@@ -63,7 +62,7 @@ func LastUser(r Request) string {
 // result after it.
 func StartsTurn(r Request) bool {
 	c := newConversation(r)
-	return !slices.ContainsFunc(c[max(0, c.lastPrompt()):], func(t turn) bool { return t.tool })
+	return !slices.ContainsFunc(c[max(0, c.lastPrompt()):], func(t turn) bool { return len(t.results) > 0 })
 }
 
 // AllText returns every text of the conversation, tool results and reminders included, but not the

@@ -177,18 +177,6 @@ func endedSo(why reason.Code, i ledger.Record) bool {
 	return end != "" && (end == why || end == reason.PreviousFailed && why == reason.SessionDead)
 }
 
-// latestEnded returns the latest call of a chain with an end that is behind a reason, 0 if there is
-// none.
-func latestEnded(l *ledger.Ledger, chain int64, why reason.Code) (call int64, err error) {
-	calls, err := history.LatestCalls(l, history.Query{Filter: history.Filter{Chain: chain}})
-	for _, c := range calls {
-		if endedSo(why, c) {
-			return c.ID, nil
-		}
-	}
-	return 0, err
-}
-
 // endWords say how a call ended that did not end well, and why, if that is known; "" for any other.
 func endWords(i ledger.Record) string {
 	words := ""

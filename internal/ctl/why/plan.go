@@ -3,6 +3,7 @@ package why
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -208,7 +209,11 @@ func planDecided(a *app.App, e shim.Explanation) Case {
 	}
 	if l, err := a.OpenLedger(); err == nil {
 		defer l.Close()
-		d.Before, _ = latestEnded(l, e.Chain, e.Reason) // without it there is no command
+		earlier, _ := readWhyFacts(l, ledger.Record{ID: math.MaxInt64, Chain: e.Chain,
+			Reason: e.Reason})
+		if earlier.ended != nil { // without it there is no command
+			d.Before = earlier.ended.ID
+		}
 	}
 	return d
 }
