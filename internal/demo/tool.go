@@ -8,12 +8,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"reprise/rewrite"
@@ -153,21 +151,16 @@ func (t *bundledTool) ask() (string, error) {
 	}
 }
 
-// request sends the messages, with a breakpoint of the provider's cache at the end of the last, as
-// claude's are.
+// request sends the messages, with a breakpoint of the provider's cache at the end.
 func (t *bundledTool) request(reply any) error {
 	messages := make([]message, len(t.history))
 	for i, e := range t.history {
 		messages[i] = e.Message.message
 	}
-	last := &messages[len(messages)-1].Content
-	*last = slices.Clone(*last)
-	end := maps.Clone((*last)[len(*last)-1])
-	end["cache_control"] = map[string]string{"type": "ephemeral",
-		"ttl": cmp.Or(os.Getenv("CLAUDE_CODE_PROMPT_CACHE_TTL"), "5m")} // claude's default
-	(*last)[len(*last)-1] = end
 	body, err := json.Marshal(map[string]any{
-		"model": cmp.Or(os.Getenv("ANTHROPIC_MODEL"), "stand-in"), "messages": messages})
+		"model": cmp.Or(os.Getenv("ANTHROPIC_MODEL"), "stand-in"), "messages": messages,
+		"cache_control": map[string]string{"type": "ephemeral",
+			"ttl": cmp.Or(os.Getenv("CLAUDE_CODE_PROMPT_CACHE_TTL"), "5m")}}) // claude's default
 	if err != nil {
 		return fmt.Errorf("ask the model: %w", err)
 	}
