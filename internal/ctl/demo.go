@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"text/tabwriter"
 	"time"
 
 	"reprise/internal/ctl/app"
@@ -155,19 +154,15 @@ func showDemo(a *app.App, job demo.Setup, without, with demo.Play) error {
 	quote(a, demo.Loop)
 	a.Stdout.Notice("Bytes and tokens sent, with the shims and then without them:")
 	fmt.Fprintln(a.Stdout)
-	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "CALL\tDECISION\tBYTES\tREQUESTS\tNEW TOKENS\tCACHED\t")
+	t := view.NewTable("CALL", "DECISION", "BYTES", "REQUESTS", "NEW TOKENS", "CACHED")
 	for i, c := range with.Calls {
 		was := without.Calls[i]
-		fmt.Fprintf(w, "%d %s\t%s\t%d/%d\t", i+1, c.Role, c.Why(), len(c.Sent), len(was.Sent))
-		printCost(w, c, was)
+		t.Add(stepRow(fmt.Sprintf("%d %s", i+1, c.Role), c.Why(),
+			fmt.Sprintf("%d/%d", len(c.Sent), len(was.Sent)), c, was)...)
 	}
 	sum, was := with.Total(), without.Total()
-	fmt.Fprint(w, "all\t\t\t")
-	printCost(w, sum, was)
-	if err := w.Flush(); err != nil {
-		return err
-	}
+	t.Add(stepRow("all", "", "", sum, was)...)
+	t.Print(a.Stdout)
 	second := with.Calls[len(with.Calls)-2]
 	fmt.Fprintln(a.Stdout)
 	a.Stdout.Notice("The new part that the coder was sent in its second round:")
@@ -190,8 +185,9 @@ func quote(a *app.App, text string) {
 
 // showSaving prints the saving of the job, as status does.
 func showSaving(a *app.App, with demo.Play) error {
-	open := func() (*ledger.Ledger, error) { return ledger.OpenExisting(with.Ledger) }
-	return a.WithCalls(open, func(l *ledger.Ledger, r view.Reporter) error {
+	job := *a
+	job.Environ, job.AccountHome = with.Env, ""
+	return job.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
 		_, saved, err := sums(l, history.Filter{}, r)
 		if err == nil {
 			a.Stdout.Notice("shimctl status says: " + saved.Headline() + ".")
@@ -200,9 +196,12 @@ func showSaving(a *app.App, with demo.Play) error {
 	})
 }
 
-func printCost(w *tabwriter.Writer, c, was demo.Step) {
-	fmt.Fprintf(w, "%d/%d\t%d/%d\t%d/%d\t\n", c.Requests, was.Requests,
-		fresh(c), fresh(was), c.Tokens.Cached, was.Tokens.Cached)
+func stepRow(call, decision, bytes string, c, was demo.Step) []view.Cell {
+	return view.Mapped([]string{call, decision, bytes,
+		fmt.Sprintf("%d/%d", c.Requests, was.Requests), fmt.Sprintf("%d/%d", fresh(c), fresh(was)),
+		fmt.Sprintf("%d/%d", c.Tokens.Cached, was.Tokens.Cached)}, func(text string) view.Cell {
+		return view.Cell{Human: text, Raw: text, Right: true}
+	})
 }
 
 // fresh is the part of a call's input that no cache had.

@@ -59,10 +59,10 @@ type Step struct {
 	Tokens   standin.Tokens
 }
 
-// A Play is one performance of the job: the calls, and the ledger.
+// A Play is one performance of the job: the calls, and the environment.
 type Play struct {
-	Calls  []Step
-	Ledger string // the shims' own, below root
+	Calls []Step
+	Env   []string // leads to the shims' own ledger
 }
 
 // Total sums up the cost of the calls.
@@ -126,11 +126,7 @@ func (j Setup) Play(ctx context.Context, root string) (p Play, err error) {
 	if err != nil {
 		return p, fmt.Errorf("play the loop with %s: %w\n%s", j.Tool, err, words(stderr, prompts))
 	}
-	if p.Ledger, err = config.LedgerFile(getenv); err != nil {
-		return p, err
-	}
-	p.Calls = calls(model.Asked(), decisions(stderr))
-	return p, nil
+	return Play{calls(model.Asked(), decisions(stderr)), env}, nil
 }
 
 // configure has every tool resumed, at any cost: the job shows resumes.

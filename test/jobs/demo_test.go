@@ -6,10 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/config"
 	"reprise/internal/ctl/saving"
 	"reprise/internal/demo"
 	"reprise/ledger"
 	"reprise/ledger/history"
+	"reprise/shim"
 	"reprise/test/harness"
 	"reprise/test/realcli"
 )
@@ -61,7 +63,11 @@ func TestDemo(t *testing.T) {
 		for i, c := range with.Calls {
 			leftOut += len(without.Calls[i].Sent) - len(c.Sent)
 		}
-		if got := savingIn(t, with.Ledger); got.Calls != 4 || got.Resumed != 2 ||
+		path, err := config.LedgerFile(shim.Env{Environ: with.Env}.Get)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := savingIn(t, path); got.Calls != 4 || got.Resumed != 2 ||
 			got.LeftOutBytes != int64(leftOut) {
 			t.Errorf("%+v, but the model was sent %d B less", got, leftOut)
 		}

@@ -60,17 +60,11 @@ func (a *App) OpenOrEmpty() (*ledger.Ledger, error) {
 
 // WithLedger calls look with the open ledger and the price list.
 func (a *App) WithLedger(look func(*ledger.Ledger, view.Reporter) error) error {
-	return a.WithCalls(a.OpenOrEmpty, look)
-}
-
-// WithCalls calls look with a ledger and the price list.
-func (a *App) WithCalls(open func() (*ledger.Ledger, error),
-	look func(*ledger.Ledger, view.Reporter) error) error {
 	list, err := a.LoadPrices()
 	if err != nil {
 		return err
 	}
-	l, err := open()
+	l, err := a.OpenOrEmpty()
 	if err != nil {
 		return err
 	}
