@@ -47,21 +47,31 @@ const (
 	maxChains       = 50
 )
 
-// An overview holds the figures and lists of status.
-type overview struct {
-	bill  view.Bill     // of the last days
-	saved saving.Saving // of the last days
-	whole history.WholePrompts
-	// of the figures, 0 for the last days: the requested time, or of a huge ledger the time of the
-	// latest calls
-	since     decide.Millis
-	span      string // names it
-	chains    []history.ChainRow
+type statusReport struct {
+	Schema    string                  `json:"schema" doc:"name of this schema"`
+	Recent    recentReport            `json:"recent" doc:"the calls of the last days"`
+	Chains    []view.ChainReport      `json:"chains" doc:"the 50 chains used last, the last first"`
+	Decisions []view.CallReport       `json:"decisions" doc:"the last calls, the latest first"`
+	Passed    []why.PassthroughReport `json:"passed_through" doc:"recent headless calls that were passed through, by reason, the latest first"`
+	Warnings  []warning               `json:"warnings" doc:"warnings"`
+	bill      view.Bill               // of Recent
+	span      string                  // names the days or the period of Recent
 	running   []ledger.Record
-	decisions []ledger.Record
-	passed    []why.PassthroughReport // in the last days
-	broken    []warning               // why no call is managed
-	warnings  []warning               // all others
+	last      []ledger.Record // Decisions
+	broken    []warning       // Warnings that say why no call is managed
+	others    []warning       // the rest of Warnings
+}
+
+type recentReport struct {
+	Days  int        `json:"days" doc:"number of days"`
+	Since *time.Time `json:"since" doc:"start of the period, null for the last days"`
+	Fresh int64      `json:"fresh" doc:"fresh calls"`
+	history.Sums
+	Uncounted int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
+	NotKnown  int64 `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
+	view.MoneyReport
+	history.WholePrompts
+	Saved saving.Summary `json:"saved" doc:"the saving, in short"`
 }
 
 func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterFlags, asJSON,
@@ -70,15 +80,15 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 	if err != nil {
 		return err
 	}
-	o, err := readOverview(a, l, r, f)
+	o, err := readStatus(a, l, r, f)
 	switch {
 	case err != nil:
 		return err
 	case asJSON:
-		return a.Stdout.PrintJSON(statusJSON(r, o))
+		return a.Stdout.PrintJSON(o)
 	}
 	printStatus(a, r, o, all || !a.Stdout.Terminal)
-	if len(o.decisions) == 0 {
+	if len(o.last) == 0 {
 		a.Stderr.Notice(noCallMade(f))
 	}
 	return nil
@@ -88,37 +98,41 @@ func noCallMade(f history.Filter) string {
 	return "no managed call has been made" + app.FilterWords(f)
 }
 
-func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter,
-	f history.Filter) (o overview, err error) {
+func readStatus(a *app.App, l *ledger.Ledger, r view.Reporter,
+	f history.Filter) (o statusReport, err error) {
 	cfg, wrong := a.Configuration()
 	// of any time if no period is given
 	last := history.Query{Filter: f, Limit: statusDecisions, Lasting: a.Lasting()}
 	if f, err = a.Summed(l, f); err != nil {
 		return o, err
 	}
-	o.since, o.span = f.Since, app.SinceWords(f.Since)
+	o.Schema, o.Recent.Days, o.Recent.Since = "shimctl.status/1", app.RecentDays, beginning(f.Since)
+	o.span = app.SinceWords(f.Since)
 	if recent := a.Recent(); last.Since == 0 && f.Since <= recent {
-		f.Since, o.since, o.span = recent, 0, fmt.Sprintf("last %d days", app.RecentDays)
+		f.Since, o.Recent.Since = recent, nil
+		o.span = fmt.Sprintf("last %d days", app.RecentDays)
 	}
-	var errs [9]error
-	var cached []history.CacheRow
-	var versions []warning
-	var passed []history.PassthroughRow
-	var hour []history.HourRow
-	o.bill, o.saved, errs[0] = sums(l, f, r)
-	cached, errs[1] = history.CacheRows(l, f)
-	o.running, errs[2] = history.RunningCalls(l, f, decide.MillisOf(a.Now))
-	o.decisions, errs[3] = history.LatestCalls(l, last)
+	bill, saved, sumsErr := sums(l, f, r)
+	cached, cacheErr := history.CacheRows(l, f)
+	running, runningErr := history.RunningCalls(l, f, decide.MillisOf(a.Now))
+	calls, callsErr := history.LatestCalls(l, last)
 	last.Limit = maxChains
-	o.chains, errs[4] = history.Chains(l, last)
-	o.whole, errs[5] = history.CountWhole(l, f)
-	versions, errs[6] = versionWarnings(l)
-	passed, errs[7] = history.PassthroughRows(l, f)
-	hour, errs[8] = history.HourRows(l, f)
-	if err := cmp.Or(errs[:]...); err != nil {
+	chains, chainsErr := history.Chains(l, last)
+	whole, wholeErr := history.CountWhole(l, f)
+	versions, versionsErr := versionWarnings(l)
+	passed, passedErr := history.PassthroughRows(l, f)
+	hour, hourErr := history.HourRows(l, f)
+	if err := cmp.Or(sumsErr, cacheErr, runningErr, callsErr, chainsErr, wholeErr, versionsErr,
+		passedErr, hourErr); err != nil {
 		return o, err
 	}
-	o.passed = slices.DeleteFunc(why.PassthroughReports(passed),
+	o.bill, o.running, o.last = bill, running, calls
+	o.Recent.Fresh, o.Recent.Sums, o.Recent.MoneyReport = bill.Fresh(), bill.Sums,
+		view.MoneyJSON(bill.Total)
+	o.Recent.Uncounted, o.Recent.NotKnown = bill.Calls-bill.Metered, bill.NotKnown
+	o.Recent.WholePrompts, o.Recent.Saved = whole, saved.Summary()
+	o.Chains, o.Decisions = view.Mapped(chains, r.Chain), view.Mapped(calls, r.Call)
+	o.Passed = slices.DeleteFunc(why.PassthroughReports(passed),
 		func(p why.PassthroughReport) bool {
 			// a warning names the version that refuses the shim's additions, and the cost of a
 			// mistake in the configuration is history once the mistake is mended
@@ -126,9 +140,9 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter,
 				p.Reason == reason.ConfigMistake && wrong == ""
 		})
 	o.broken = brokenWarnings(a, l, wrong)
-	o.warnings = slices.Concat(versions,
-		contextWarnings(cfg, o.chains), cacheWarnings(cached, hour), decisionWarnings(o.decisions),
-		priceWarnings(a, o.bill))
+	o.others = slices.Concat(versions, contextWarnings(cfg, chains), cacheWarnings(cached, hour),
+		decisionWarnings(calls), priceWarnings(a, bill))
+	o.Warnings = append(append([]warning{}, o.broken...), o.others...)
 	return o, nil
 }
 
@@ -161,14 +175,14 @@ const (
 // warningTexts returns the warnings, each with a command; the reasons why no call is managed come
 // first. Unless all, the first of each kind stands for the others, and calls that miss nothing by
 // being passed through are left out.
-func (o overview) warningTexts(a *app.App, all bool) (texts []string) {
+func (o statusReport) warningTexts(a *app.App, all bool) (texts []string) {
 	list := slices.Clone(o.broken)
-	for _, p := range o.passed {
+	for _, p := range o.Passed {
 		if all || !p.Reason.MissesNothing() {
 			list = append(list, warning{Says: a.TildeIn(p.Words(a.WhenWords(p.Last)))})
 		}
 	}
-	list = append(list, o.warnings...)
+	list = append(list, o.others...)
 	shown := list
 	if !all {
 		shown = slices.CompactFunc(slices.Clone(list), func(a, b warning) bool {
@@ -188,8 +202,8 @@ func (o overview) warningTexts(a *app.App, all bool) (texts []string) {
 	return texts
 }
 
-func printStatus(a *app.App, r view.Reporter, o overview, all bool) {
-	if len(o.decisions) == 0 {
+func printStatus(a *app.App, r view.Reporter, o statusReport, all bool) {
+	if len(o.last) == 0 {
 		a.Stdout.Notice(o.warningTexts(a, true)...)
 		return
 	}
@@ -206,15 +220,15 @@ func printStatus(a *app.App, r view.Reporter, o overview, all bool) {
 		app.CallTable(a, r, running, "CALL WHEN TOOL CHAIN DECISION DIRECTORY").Print(a.Stdout)
 	}
 	a.Stdout.Notice("", "last decisions")
-	app.CallTable(a, r, o.decisions,
+	app.CallTable(a, r, o.last,
 		"CALL WHEN TOOL CHAIN DECISION OUTCOME DIRECTORY").Print(a.Stdout)
 }
 
 // headlines returns the saving, and the cost of the calls if it is known.
-func (o overview) headlines() []string {
-	lines := []string{o.span + ": " + o.saved.Headline()}
-	if o.saved.LeftOutBytes == 0 && o.whole.Long > 0 {
-		lines = append(lines, view.Count(o.whole.Long, "prompt")+
+func (o statusReport) headlines() []string {
+	lines := []string{o.span + ": " + o.Recent.Saved.Headline}
+	if o.Recent.Saved.LeftOutBytes == 0 && o.Recent.Long > 0 {
+		lines = append(lines, view.Count(o.Recent.Long, "prompt")+
 			" of 2 KB or more went whole: shimctl why CALL says why")
 	}
 	b := &o.bill
@@ -230,37 +244,4 @@ func (o overview) headlines() []string {
 		words += fmt.Sprintf(", %.1f %% of the input came from the cache", 100*cached)
 	}
 	return append(lines, words)
-}
-
-type statusReport struct {
-	Schema    string                  `json:"schema" doc:"name of this schema"`
-	Recent    recentReport            `json:"recent" doc:"the calls of the last days"`
-	Chains    []view.ChainReport      `json:"chains" doc:"the 50 chains used last, the last first"`
-	Decisions []view.CallReport       `json:"decisions" doc:"the last calls, the latest first"`
-	Passed    []why.PassthroughReport `json:"passed_through" doc:"recent headless calls that were passed through, by reason, the latest first"`
-	Warnings  []warning               `json:"warnings" doc:"warnings"`
-}
-
-type recentReport struct {
-	Days  int        `json:"days" doc:"number of days"`
-	Since *time.Time `json:"since" doc:"start of the period, null for the last days"`
-	Fresh int64      `json:"fresh" doc:"fresh calls"`
-	history.Sums
-	Uncounted int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
-	NotKnown  int64 `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
-	view.MoneyReport
-	WholeShort int64          `json:"short_prompts_sent_whole" doc:"resumed calls with a prompt under 2 KB, sent whole"`
-	WholeLong  int64          `json:"long_prompts_sent_whole" doc:"resumed calls with a longer prompt, sent whole"`
-	Saved      saving.Summary `json:"saved" doc:"the saving, in short"`
-}
-
-func statusJSON(r view.Reporter, o overview) statusReport {
-	b := &o.bill
-	return statusReport{Schema: "shimctl.status/1", Chains: view.Mapped(o.chains, r.Chain),
-		Recent: recentReport{app.RecentDays, beginning(o.since), b.Fresh(), b.Sums,
-			b.Calls - b.Metered, b.NotKnown,
-			view.MoneyJSON(b.Total), o.whole.Short, o.whole.Long, o.saved.Summary()},
-		Decisions: view.Mapped(o.decisions, r.Call),
-		Passed:    append([]why.PassthroughReport{}, o.passed...),
-		Warnings:  append(append([]warning{}, o.broken...), o.warnings...)}
 }

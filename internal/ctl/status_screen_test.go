@@ -115,15 +115,15 @@ func TestStatusFitsTheScreen(t *testing.T) {
 // A warning has one command. Warnings of a kind are one, and the reasons why no call is managed
 // come first.
 func TestWarningsOfAKindAreOne(t *testing.T) {
-	o := overview{broken: []warning{{Kind: "shell", Says: "every call is passed through",
+	o := statusReport{broken: []warning{{Kind: "shell", Says: "every call is passed through",
 		Command: "shimctl doctor"}}}
 	for chain := range 16 {
-		o.warnings = append(o.warnings, warning{Kind: "context",
+		o.others = append(o.others, warning{Kind: "context",
 			Command: fmt.Sprintf("shimctl show %d", chain),
 			Says: fmt.Sprintf("chain %d will soon have used more than context_limit allows",
 				chain)})
 	}
-	o.warnings = append(o.warnings, warning{Kind: "cache", Says: "shimctl stats says more",
+	o.others = append(o.others, warning{Kind: "cache", Says: "shimctl stats says more",
 		Command: "shimctl stats"}, warning{Kind: "price", Says: "the cost is not known",
 		Command: "shimctl stats --by model"})
 	want := `every call is passed through: shimctl doctor
@@ -144,7 +144,7 @@ func TestCostOfOneCall(t *testing.T) {
 		2: "2 calls cost $0.50, 50.0 % of the input came"} {
 		bill := view.Bill{Sums: history.Sums{Calls: calls, CacheRead: 1, Input: 1},
 			Total: view.Sum{Known: true, Nano: 5e8, Most: 5e8}}
-		if lines := (overview{bill: bill}).headlines(); !strings.HasPrefix(
+		if lines := (statusReport{bill: bill}).headlines(); !strings.HasPrefix(
 			lines[len(lines)-1], want) {
 			t.Errorf("%q, want %q", lines, want)
 		}
@@ -158,7 +158,7 @@ func TestCostOfSome(t *testing.T) {
 	for notKnown, want := range map[int64]string{0: "3 calls cost $1.00",
 		1: "2 of 3 calls cost $1.00 (the others' cost is not known)"} {
 		bill.NotKnown = notKnown
-		if lines := (overview{bill: bill}).headlines(); lines[len(lines)-1] != want {
+		if lines := (statusReport{bill: bill}).headlines(); lines[len(lines)-1] != want {
 			t.Errorf("%q, want %q", lines, want)
 		}
 	}

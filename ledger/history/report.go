@@ -113,8 +113,9 @@ func SinceLatest(l *ledger.Ledger, most int64) (decide.Millis, error) {
 
 // WholePrompts are numbers of resumed calls that sent their whole prompt.
 type WholePrompts struct {
-	Short int64 // prompts so short that none of them is shortened
-	Long  int64 // all others
+	// prompts so short that none of them is shortened
+	Short int64 `json:"short_prompts_sent_whole" doc:"resumed calls with a prompt under 2 KB, sent whole"`
+	Long  int64 `json:"long_prompts_sent_whole" doc:"resumed calls with a longer prompt, sent whole"`
 }
 
 // CountWhole counts the selected calls that were resumed with their whole prompt.
