@@ -125,20 +125,15 @@ func numeric(text string, n int64) Cell {
 
 // ChainCell returns a cell with the name of a chain, as commands take it. People see a dash for 0.
 func ChainCell(id int64) Cell {
-	c := IDCell(id)
-	if id != 0 {
-		c.Human, c.Raw = "c"+c.Human, "c"+c.Raw
-	}
-	return c
-}
-
-// IDCell returns a cell with the number of a call. People see a dash for 0.
-func IDCell(id int64) Cell {
 	if id == 0 {
 		return Cell{Human: "-", Right: true}
 	}
-	return numeric(strconv.FormatInt(id, 10), id)
+	name := fmt.Sprintf("c%d", id)
+	return Cell{Human: name, Raw: name, Right: true}
 }
+
+// IDCell returns a cell with the number of a call.
+func IDCell(id int64) Cell { return numeric(strconv.FormatInt(id, 10), id) }
 
 // SessionCell returns a cell with a session ID, which is cut for people: shimctl takes any
 // unique prefix. Codex's IDs begin with the time, so all of one minute share eight digits.

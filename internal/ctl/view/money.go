@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"math"
 	"time"
 
 	"reprise/internal/prices"
@@ -50,29 +51,29 @@ func (s Sum) Plus(t Sum) Sum {
 // CallCost returns the cost of a call: the tool's own figure, or else the cost of the tokens at
 // list price.
 func CallCost(t *prices.List, i ledger.Record) Sum {
-	if i.Cost.Valid {
+	switch {
+	case i.Cost.Valid:
 		return Sum{true, i.Cost.Int64, i.Cost.Int64, fromTool}
-	}
-	if !i.Input.Valid {
+	case !i.Input.Valid:
 		return Sum{}
 	}
+	// A run makes several requests. Which of them had long prompts is not known, only that none had
+	// if all together were short.
 	u := prices.Usage{Input: i.Input.Int64, Cached: i.CacheRead.Int64, Write: i.CacheWrite.Int64,
 		Output: i.Output.Int64}
-	p, ok := t.Find(i.Model, i.Started.Time())
+	return listPrice(t, i.Model, i.Started.Time(), u, u.Prompt())
+}
+
+// listPrice returns the cost of tokens at list price. No prompt among them was longer than longest:
+// some might have been billed at the rates for long ones.
+func listPrice(t *prices.List, model string, at time.Time, u prices.Usage, longest int64) Sum {
+	p, ok := t.Find(model, at)
 	if !ok {
 		return Sum{}
 	}
-	// A run makes several requests. Which of them had long prompts is not known, only
-	// that none had if all together were short.
-	return ListPrice(p, u, u.Prompt() > p.Long.Above)
-}
-
-// ListPrice returns the cost of tokens at list price. With maybeLong, requests among them might
-// have been billed at the rates for long prompts.
-func ListPrice(p prices.Price, u prices.Usage, maybeLong bool) Sum {
 	nano, ok := p.Cost(u)
 	most := nano
-	if ok && maybeLong && p.Long.Above > 0 {
+	if ok && p.Long.Above > 0 && longest > p.Long.Above {
 		most, ok = p.Long.Cost(u)
 	}
 	if !ok {
@@ -117,18 +118,18 @@ func (b *Bill) Fresh() int64 { return b.Calls - b.Resumed }
 func (b *Bill) HasPrice() int64 { return b.Calls - b.NotKnown }
 
 func costOfAll(t *prices.List, s history.Slice) Sum {
-	if s.Priced {
+	switch {
+	case s.Priced:
 		return Sum{true, s.Cost, s.Cost, fromTool}
-	}
-	if !s.Counted {
+	case !s.Counted:
 		return Sum{}
 	}
-	p, ok := t.Find(s.Model, s.Day.Time().Add(12*time.Hour))
-	if !ok {
-		return Sum{}
+	longest := int64(0)
+	if s.Long {
+		longest = math.MaxInt64
 	}
-	return ListPrice(p, prices.Usage{Input: s.Input, Cached: s.CacheRead, Write: s.CacheWrite,
-		Output: s.Output}, s.Long)
+	return listPrice(t, s.Model, s.Day.Time().Add(12*time.Hour), prices.Usage{Input: s.Input,
+		Cached: s.CacheRead, Write: s.CacheWrite, Output: s.Output}, longest)
 }
 
 // ListPrice returns the cost of a slice's calls at list price. It is not known where some of them
