@@ -21,19 +21,15 @@ func newConversation(r Request) conversation {
 	if d == nil {
 		return nil
 	}
+	list := asList(body[d.messages])
+	if text, ok := body[d.messages].(string); ok { // a bare string is one user message
+		list = []any{object{"role": "user", "content": text}}
+	}
 	var c conversation
-	for _, m := range messages(d, body) {
+	for _, m := range list {
 		c = append(c, d.turn(asObject(m)))
 	}
 	return c
-}
-
-// messages returns the request's messages. A bare string is one user message.
-func messages(d *dialect, body object) []any {
-	if text, ok := body[d.messages].(string); ok {
-		return []any{object{"role": "user", "content": text}}
-	}
-	return asList(body[d.messages])
 }
 
 // lastPrompt returns the index of the last user turn with a separate text, -1 if there is none.
