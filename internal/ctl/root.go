@@ -27,33 +27,22 @@ func newRoot(a *app.App) *cobra.Command {
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { printHelp(a.Stdout, c) })
-	root.SetHelpCommand(helpCommand())
 	root.PersistentFlags().BoolP("help", "h", false, "show this help")
 	root.Flags().BoolP("version", "V", false, "print the version, as shimctl version does")
 	for _, make := range commands {
 		root.AddCommand(make(a))
 	}
+	failHelp(root)
 	return root
 }
 
-// helpCommand is `shimctl help`. Cobra's own does not fail if there is no such command.
-func helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "show what a command does",
-		Long: "Shows what a command does and which flags it takes, like --help " +
-			"after the command.",
-		DisableFlagsInUseLine: true,
-		Args: func(c *cobra.Command, args []string) error {
-			found, rest, err := c.Root().Find(args)
-			return cmp.Or(err, cobra.NoArgs(found, rest))
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			found, _, err := c.Root().Find(args)
-			if err != nil {
-				return err
-			}
-			return found.Help()
-		},
+// failHelp has `shimctl help` fail if there is no such command, which cobra's own does not.
+func failHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"}) // it was just added
+	help.Args = func(_ *cobra.Command, args []string) error {
+		found, rest, err := root.Find(args)
+		return cmp.Or(err, cobra.NoArgs(found, rest))
 	}
 }
 
