@@ -37,7 +37,7 @@ type Sums struct {
 	Resumed    int64 `json:"resumed" doc:"resumed calls"`
 	Ended      int64 `json:"ended" doc:"calls that have ended"`
 	OK         int64 `json:"ok" doc:"calls that ended well"`
-	Forked     int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	Forked     int64 `json:"forked" doc:"resumed calls in a copy of a session that another process had used"`
 	Metered    int64 `json:"metered_calls" doc:"calls of known tokens; the tokens are theirs"`
 	Input      int64 `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
 	CacheRead  int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
