@@ -58,7 +58,6 @@ type bundledTool struct {
 	prompt  string
 	file    string // the session's file
 	history []entry
-	kept    int // entries that the session's file has
 }
 
 // An entry is a line of a session's file.
@@ -111,7 +110,6 @@ func newBundledTool(args []string) (*bundledTool, error) {
 		}
 		t.history = append(t.history, e)
 	}
-	t.kept = len(t.history)
 	return t, nil
 }
 
@@ -179,19 +177,16 @@ func (t *bundledTool) request(reply any) error {
 	return nil
 }
 
-// save adds the run's messages to the session's file.
+// save writes the session's file.
 func (t *bundledTool) save() error {
-	if err := os.MkdirAll(filepath.Dir(t.file), 0o700); err != nil {
-		return fmt.Errorf("save session: %w", err)
+	var text bytes.Buffer
+	for _, e := range t.history {
+		if err := json.NewEncoder(&text).Encode(e); err != nil {
+			return fmt.Errorf("save session: %w", err)
+		}
 	}
-	file, err := os.OpenFile(t.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("save session: %w", err)
-	}
-	for _, e := range t.history[t.kept:] {
-		err = errors.Join(err, json.NewEncoder(file).Encode(e))
-	}
-	if err := errors.Join(err, file.Close()); err != nil {
+	if err := cmp.Or(os.MkdirAll(filepath.Dir(t.file), 0o700),
+		os.WriteFile(t.file, text.Bytes(), 0o600)); err != nil {
 		return fmt.Errorf("save session: %w", err)
 	}
 	return nil
