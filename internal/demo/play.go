@@ -163,22 +163,15 @@ func runLoop(ctx context.Context, dir string, env []string) (said string, err er
 // mostWords is how many bytes of the words of a tool that fails are shown.
 const mostWords = 2000
 
-// words returns the tool's words in the call that failed, on stderr and in the newest file of an
-// answer.
+// words returns the tool's words on stderr and in the files of answers: the call that failed has
+// written to one of them last.
 func words(stderr, prompts string) string {
-	answer, last := "", time.Time{}
+	said := strings.TrimSpace(stderr)
 	for _, name := range []string{"answer", "verdict"} {
-		path := filepath.Join(prompts, name)
-		info, err := os.Stat(path)
-		text, failed := os.ReadFile(path)
-		if err == nil && failed == nil && !info.ModTime().Before(last) {
-			answer, last = strings.TrimSpace(string(text)), info.ModTime()
-		}
+		text, _ := os.ReadFile(filepath.Join(prompts, name)) // it might not be there yet
+		said = strings.TrimSpace(said + "\n" + string(text))
 	}
-	said := strings.TrimSpace(strings.TrimSpace(stderr) + "\n" + answer)
-	if said == "" {
-		return "it said nothing"
-	}
+	said = cmp.Or(said, "it said nothing")
 	return strings.ToValidUTF8(said[max(0, len(said)-mostWords):], "")
 }
 

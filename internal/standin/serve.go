@@ -49,14 +49,7 @@ const geminiShell = "run_shell_command" // qwen began as gemini
 
 var geminiHead, toolsFirst = []string{"systemInstruction", "tools"}, []string{"tools"}
 
-// findDialect returns the API of a request to a model, nil for any other request.
-func findDialect(r *http.Request) *dialect {
-	if r.Method != http.MethodPost {
-		return nil
-	}
-	return firstDialect(func(d *dialect) bool { return strings.HasSuffix(r.URL.Path, d.path) })
-}
-
+// firstDialect returns the first API that fits, nil for none.
 func firstDialect(fits func(*dialect) bool) *dialect {
 	if i := slices.IndexFunc(dialects, fits); i >= 0 {
 		return dialects[i]
@@ -82,7 +75,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client is gone
 	}
-	d, request := findDialect(r), Request{Method: r.Method, Path: r.URL.Path, Size: len(raw)}
+	request := Request{Method: r.Method, Path: r.URL.Path, Size: len(raw)}
+	d := firstDialect(func(d *dialect) bool {
+		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, d.path)
+	})
 	if d != nil {
 		request.API = d.name
 	}
