@@ -176,7 +176,7 @@ var (
 
 func printStats(a *app.App, s statsReport, all bool) {
 	if s.Total.Calls == 0 {
-		a.Stderr.Notice(noCallMade(s.filter))
+		a.Stderr.Notice(app.NoCallMade(s.filter))
 		return
 	}
 	a.Stdout.Notice(app.CallsSince(s.filter.Since) + ": " + s.Saved.Headline)

@@ -89,13 +89,9 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 	}
 	printStatus(a, r, o, all || !a.Stdout.Terminal)
 	if len(o.last) == 0 {
-		a.Stderr.Notice(noCallMade(f))
+		a.Stderr.Notice(app.NoCallMade(f))
 	}
 	return nil
-}
-
-func noCallMade(f history.Filter) string {
-	return "no managed call has been made" + app.FilterWords(f)
 }
 
 func readStatus(a *app.App, l *ledger.Ledger, r view.Reporter,

@@ -155,12 +155,12 @@ func CallsSince(since decide.Millis) string {
 	return "calls " + SinceWords(since)
 }
 
-// FilterWords names the calls that a filter selects, in the sentence that no call was made.
-func FilterWords(f history.Filter) string {
+// NoCallMade says that a filter selects no managed call.
+func NoCallMade(f history.Filter) string {
 	if f == (history.Filter{}) {
-		return " yet"
+		return "no managed call has been made yet"
 	}
-	return " that the flags select"
+	return "no managed call has been made that the flags select"
 }
 
 // WhenWords are the forms of time that sinceTime reads.

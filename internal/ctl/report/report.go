@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"maps"
@@ -65,7 +66,7 @@ func write(a *app.App, file string, flags app.FilterFlags) error {
 			return err
 		}
 		if s.bill.Calls == 0 && asked != (history.Filter{}) {
-			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(f)),
+			return app.WithHint(errors.New(app.NoCallMade(f)),
 				"shimctl log lists the last calls, shimctl stats --by day the days")
 		}
 		var out bytes.Buffer
@@ -100,16 +101,12 @@ const (
 )
 
 func read(l *ledger.Ledger, f history.Filter, r view.Reporter) (s sums, err error) {
-	slices, err := history.Slices(l, f, r.Prices.LongPrompt())
+	all, err := history.Slices(l, f, r.Prices.LongPrompt())
 	if err != nil {
 		return s, err
 	}
-	s.bill, s.saved = r.Bill(slices), saving.New(slices, r.ListPrice)
-	for _, slice := range slices {
-		if slice.Managed() {
-			s.managed = append(s.managed, slice)
-		}
-	}
+	s.bill, s.saved = r.Bill(all), saving.New(all, r.ListPrice)
+	s.managed = slices.DeleteFunc(all, func(slice history.Slice) bool { return !slice.Managed() })
 	chains, err := history.Chains(l, history.Query{Filter: f, Limit: mostChains})
 	if err != nil {
 		return s, err
