@@ -32,7 +32,7 @@ type pruneFlags struct {
 	app.Consent
 	superseded  bool
 	keepWithin  time.Duration
-	keepLast    int
+	keepLast    uint
 	keepHistory time.Duration
 }
 
@@ -63,7 +63,7 @@ sessions, and all traces of it in the ledger, the log and a store that machines 
 	f.AddFlags(c)
 	addDuration(c.Flags(), &f.keepWithin, "keep-within",
 		"keep sessions used within this `TIME`, such as 36h, 7d or 1w")
-	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep the newest `N` sessions of each chain")
+	c.Flags().UintVar(&f.keepLast, "keep-last", 0, "keep the newest `N` sessions of each chain")
 	addDuration(c.Flags(), &f.keepHistory, "keep-history",
 		"also remove chains and calls last used longer ago than `TIME` from the ledger")
 	c.Flags().BoolVar(&f.superseded, "superseded", false,
@@ -72,15 +72,13 @@ sessions, and all traces of it in the ledger, the log and a store that machines 
 	return c
 }
 
-// durationHint says how a flag takes a duration.
-const durationHint = "write a number and its unit (ms, s, m, h, d, w), as 36h, 7d or 1w"
-
 func addDuration(flags *pflag.FlagSet, to *time.Duration, name, usage string) {
 	flags.Func(name, usage, func(text string) (err error) {
-		if *to, err = config.ParseDuration(text); err != nil {
-			err = errors.New(durationHint)
+		if *to, err = config.ParseDuration(text); err != nil || *to <= 0 {
+			return errors.New("write a number above 0 and its unit (ms, s, m, h, d, w), as 36h, 7d " +
+				"or 1w")
 		}
-		return err
+		return nil
 	})
 }
 
@@ -139,14 +137,10 @@ func carryOut(a *app.App, chain string, policy prune.Retention, f pruneFlags,
 }
 
 func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.Retention, error) {
-	if given.Changed("keep-within") && f.keepWithin <= 0 ||
-		given.Changed("keep-history") && f.keepHistory <= 0 || f.keepLast < 0 {
-		return prune.Retention{}, app.Usage("a limit must be more than zero", durationHint)
-	}
 	ttl, maxAge := cfg.Longest()
 	p := prune.Retention{TTL: inMillis(ttl), MaxAge: inMillis(maxAge)}
 	if given.Changed("keep-within") || given.Changed("keep-last") {
-		p.KeepWithin, p.KeepLast = inMillis(f.keepWithin), f.keepLast
+		p.KeepWithin, p.KeepLast = inMillis(f.keepWithin), int(f.keepLast)
 	} else {
 		p.KeepWithin, p.Superseded = inMillis(cfg.Prune.KeepWithin), inMillis(config.KeepSuperseded)
 	}
