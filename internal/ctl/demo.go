@@ -108,9 +108,6 @@ func removeTree(root string) (err error) {
 }
 
 func play(a *app.App, ctx context.Context, job demo.Setup, root, how string) (demo.Play, error) {
-	if err := os.Mkdir(root, 0o755); err != nil {
-		return demo.Play{}, fmt.Errorf("make directory: %w", err)
-	}
 	a.Stderr.Notice(fmt.Sprintf("playing the job %s: %s ...", how, job.Tool))
 	return job.Play(ctx, root)
 }
@@ -131,11 +128,9 @@ func realTool(a *app.App, asked, self, root string) (name, dir string, err error
 		return "", "", fmt.Errorf("find %s: there is none on PATH but the shim", asked)
 	}
 	dir = filepath.Join(root, "real")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return "", "", fmt.Errorf("make directory: %w", err)
-	}
 	script := fmt.Sprintf("#!/bin/sh\nexec %s %s \"$@\"\n", view.ShellQuote(self), bundledName)
-	if err := os.WriteFile(filepath.Join(dir, demo.Bundled), []byte(script), 0o755); err != nil {
+	if err := cmp.Or(os.Mkdir(dir, 0o755),
+		os.WriteFile(filepath.Join(dir, demo.Bundled), []byte(script), 0o755)); err != nil {
 		return "", "", fmt.Errorf("put the bundled tool in place: %w", err)
 	}
 	a.Stderr.Notice(demo.Bundled + " is a stand-in here, which comes with shimctl: no tool of " +

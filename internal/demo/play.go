@@ -97,8 +97,8 @@ func (p Play) Resumed(without Play) error {
 // Why returns the decision and the reason as the commands of shimctl write them.
 func (c Step) Why() string { return strings.NewReplacer(" (", ": ", ")", "").Replace(c.Decision) }
 
-// Play plays the job below root, an existing directory, with a home, a project and a model of its
-// own. When it returns, no process of the job is left, also if ctx ended it.
+// Play plays the job below root, with a home, a project and a model of its own. When it returns, no
+// process of the job is left, also if ctx ended it.
 func (j Setup) Play(ctx context.Context, root string) (p Play, err error) {
 	model, err := standin.Start(standin.Options{Reply: Agent})
 	if err != nil {
