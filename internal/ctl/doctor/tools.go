@@ -66,21 +66,20 @@ var bundledCLIs = []struct {
 	tool, pattern string
 	beside        string // another pattern that must be met, "" for none
 	fix           string
-	python        bool
 }{
 	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk-*/claude*", "",
-		"pathToClaudeCodeExecutable: %q in the options of query()", false},
+		"pathToClaudeCodeExecutable: %q in the options of query()"},
 	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk/cli.js", "",
-		"pathToClaudeCodeExecutable: %q in the options of query()", false},
+		"pathToClaudeCodeExecutable: %q in the options of query()"},
 	{"codex", "node_modules/@openai/codex-sdk/package.json", "",
-		"new Codex({ codexPathOverride: %q })", false},
+		"new Codex({ codexPathOverride: %q })"},
 	{"codex", "node_modules/ai-sdk-provider-codex-cli/package.json",
-		"node_modules/@openai/codex/package.json", "codexPath: %q in the model's settings", false},
+		"node_modules/@openai/codex/package.json", "codexPath: %q in the model's settings"},
 	{"claude", "lib/python3*/site-packages/claude_agent_sdk/_bundled/claude", "",
 		"pip install --force-reinstall --no-deps --no-binary claude-agent-sdk claude-agent-sdk, " +
-			"which has none, or ClaudeAgentOptions(cli_path=%q)", true},
+			"which has none, or ClaudeAgentOptions(cli_path=%q)"},
 	{"codex", "lib/python3*/site-packages/openai_codex_sdk/vendor/*/codex/codex", "",
-		`Codex({"codex_path_override": %q})`, true},
+		`Codex({"codex_path_override": %q})`},
 }
 
 // bundled reports the CLIs that SDKs in the working directory bundle: their calls bypass the shims.
@@ -93,11 +92,10 @@ func (d *checkup) bundled() {
 	if active := os.Getenv("VIRTUAL_ENV"); active != "" && !slices.Contains(places[1:], active) {
 		places = append(places, active)
 	}
-	for i, place := range places {
+	for _, place := range places {
 		for _, b := range bundledCLIs {
 			found := findIn(place, b.pattern)
-			if b.python != (i > 0) || len(found) == 0 ||
-				b.beside != "" && len(findIn(place, b.beside)) == 0 {
+			if len(found) == 0 || b.beside != "" && len(findIn(place, b.beside)) == 0 {
 				continue
 			}
 			d.Note(b.tool+" in an SDK",
