@@ -25,7 +25,8 @@ func model() {
 		return d
 	}
 	s, err := standin.Start(standin.Options{Measure: promptcache.New(promptcache.Options{
-		Now: func() time.Time { return time.Now().Add(ahead()) }})})
+		Now: func() time.Time { return time.Now().Add(ahead()) }}),
+		Reply: func(standin.Request) standin.Reply { return standin.Reply{Text: "ok"} }})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -17,13 +17,13 @@ import (
 	"sync"
 )
 
-// Options configure a Server. The zero value is the usual configuration.
+// Options configure a Server.
 type Options struct {
 	// Measure counts the tokens of a prompt, and the tokens among them that the provider's cache
 	// has. An error is the provider's about the request. If it is nil, the cache has all that was
 	// sent before.
 	Measure func(Prompt) (Tokens, error)
-	// Reply returns the model's answer. If it is nil, that is "ok".
+	// Reply returns the model's answer.
 	Reply func(Request) Reply
 }
 
@@ -46,9 +46,6 @@ func Start(options Options) (*Server, error) {
 	s := &Server{options: options, url: "http://" + listener.Addr().String()}
 	if options.Measure == nil {
 		s.options.Measure = (&cache{sent: map[[2]string][][]byte{}}).measure
-	}
-	if options.Reply == nil {
-		s.options.Reply = func(Request) Reply { return Reply{Text: "ok"} }
 	}
 	s.http = &http.Server{Handler: s}
 	go func() { _ = s.http.Serve(listener) }() // until it is closed
