@@ -147,8 +147,7 @@ func showDemo(a *app.App, job demo.Setup, without, with demo.Play) error {
 	a.Stdout.Notice(fmt.Sprintf("A coder and a reviewer, played by this loop (TOOL is %q):",
 		strings.Join(demo.Command(job.Tool), " ")))
 	quote(a, demo.Loop)
-	a.Stdout.Notice("Bytes and tokens sent, with the shims and then without them:")
-	fmt.Fprintln(a.Stdout)
+	a.Stdout.Notice("Bytes and tokens sent, with the shims and then without them:", "")
 	t := view.NewTable("CALL", "DECISION", "BYTES", "REQUESTS", "NEW TOKENS", "CACHED")
 	for i, c := range with.Calls {
 		was := without.Calls[i]
@@ -158,10 +157,8 @@ func showDemo(a *app.App, job demo.Setup, without, with demo.Play) error {
 	sum, was := with.Total(), without.Total()
 	t.Add(stepRow("all", "", "", sum, was)...)
 	t.Print(a.Stdout)
-	second := with.Calls[len(with.Calls)-2]
-	fmt.Fprintln(a.Stdout)
-	a.Stdout.Notice("The new part that the coder was sent in its second round:")
-	quote(a, second.Sent)
+	a.Stdout.Notice("", "The new part that the coder was sent in its second round:")
+	quote(a, with.Calls[len(with.Calls)-2].Sent)
 	a.Stdout.Notice(fmt.Sprintf("In all: %d requests instead of %d, %s fewer tokens sent, %s "+
 		"fewer new tokens.",
 		sum.Requests, was.Requests, percent(was.Tokens.Input-sum.Tokens.Input, was.Tokens.Input),

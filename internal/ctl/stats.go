@@ -179,8 +179,7 @@ func printStats(a *app.App, s statsReport, all bool) {
 		a.Stderr.Notice(app.NoCallMade(s.filter))
 		return
 	}
-	a.Stdout.Notice(app.CallsSince(s.filter.Since) + ": " + s.Saved.Headline)
-	fmt.Fprintln(a.Stdout)
+	a.Stdout.Notice(app.CallsSince(s.filter.Since)+": "+s.Saved.Headline, "")
 	header := slices.Concat([]string{strings.ToUpper(string(s.By))}, statsColumns, moreColumns)
 	if !all {
 		header = header[:1+len(statsColumns)]

@@ -98,8 +98,7 @@ func printCache(a *app.App, rows []cacheReport) {
 	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintln(a.Stdout)
-	a.Stdout.Notice("provider's cache, resumed calls")
+	a.Stdout.Notice("", "provider's cache, resumed calls")
 	t := view.NewTable("TOOL", "VERSION", "MODEL", "IDLE", "CALLS", "EXPECTED", "FROM-CACHE",
 		"JUDGED", "MISSED")
 	for _, r := range rows {
@@ -195,8 +194,7 @@ func printHour(a *app.App, rows []history.HourRow) {
 	for _, r := range rows {
 		for _, line := range []string{why.SavedWords(r), why.MissedWords(r)} {
 			if line != "" {
-				fmt.Fprintln(a.Stdout)
-				a.Stdout.Notice(line)
+				a.Stdout.Notice("", line)
 			}
 		}
 	}

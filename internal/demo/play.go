@@ -33,10 +33,8 @@ var Tools = []string{"claude", "codex", "gemini", "vibe"}
 
 // Command returns the call that lets a tool use the tools. The prompt follows.
 func Command(tool string) []string {
-	if t, ok := rewrite.Lookup(tool); ok {
-		return t.Descriptor().Unattended
-	}
-	return nil
+	t, _ := rewrite.Lookup(tool)
+	return t.Descriptor().Unattended
 }
 
 // A Setup is the program of a play.
