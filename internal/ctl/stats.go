@@ -120,7 +120,7 @@ type groupReport struct {
 }
 
 func newGroup(key string, created, reused int64, b view.Bill) groupReport {
-	return groupReport{key: key, Others: key == history.OtherKeys, Sums: b.Sums,
+	return groupReport{key: key, Sums: b.Sums,
 		SessionsCreated: created, SessionsReused: reused,
 		ReuseRate: view.Rate(b.Resumed, b.Calls), CacheRate: view.CacheRate(b.Sums),
 		PricedCalls: b.HasPrice(), MeanMS: view.Rate(b.Duration, b.Timed),
@@ -143,12 +143,14 @@ func (s *statsReport) sum(l *ledger.Ledger, r view.Reporter) error {
 	var created, reused int64
 	for _, g := range groups {
 		row := newGroup(g.Key, g.Created, g.Reused, r.Bill(g.Slices))
-		name := g.Key
 		if s.By == history.ByRole {
-			name = view.RoleName(name)
+			g.Key = view.RoleName(g.Key)
 		}
-		if name != "" && !row.Others {
-			row.Key = &name
+		switch row.Others = g.Key == history.OtherKeys; {
+		case row.Others:
+			row.key = "all others"
+		case g.Key != "":
+			row.Key = &g.Key
 		}
 		s.Groups = append(s.Groups, row)
 		all = append(all, g.Slices...)
@@ -188,8 +190,6 @@ func printStats(a *app.App, s statsReport, all bool) {
 	for _, g := range s.Groups {
 		key := view.TextCell(g.key)
 		switch {
-		case g.Others:
-			key = view.TextCell(view.AllOthers)
 		case s.By == history.ByRole:
 			key = view.RoleCell(g.key)
 		case s.By == history.ByCwd:
@@ -265,11 +265,8 @@ func printSummary(a *app.App, s statsReport) {
 	fmt.Fprintf(a.Stdout, "\n| %s | calls | resumed | read from cache | cost |\n| --- | ---: | "+
 		"---: | ---: | ---: |\n", s.By)
 	for _, g := range s.Groups {
-		name := view.OrDash(view.RoleName(g.key))
-		if g.Others {
-			name = view.AllOthers
-		}
-		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n", inMarkdown(name),
+		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n",
+			inMarkdown(view.OrDash(view.RoleName(g.key))),
 			view.Thousands(g.Calls), view.Thousands(g.Resumed),
 			view.Amount("share", g.CacheRate), g.total.Human())
 	}

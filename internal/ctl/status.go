@@ -43,6 +43,7 @@ a pipe: all warnings.`,
 
 // Limits of the lists on the screen and in JSON.
 const (
+	recentDays      = 30 // that status looks back
 	statusDecisions = 8
 	maxChains       = 50
 )
@@ -102,11 +103,12 @@ func readStatus(a *app.App, l *ledger.Ledger, r view.Reporter,
 	if f, err = a.Summed(l, f); err != nil {
 		return o, err
 	}
-	o.Schema, o.Recent.Days, o.Recent.Since = "shimctl.status/1", app.RecentDays, beginning(f.Since)
+	o.Schema, o.Recent.Days, o.Recent.Since = "shimctl.status/1", recentDays, beginning(f.Since)
 	o.span = app.SinceWords(f.Since)
-	if recent := a.Recent(); last.Since == 0 && f.Since <= recent {
+	recent := decide.MillisOf(a.Now.AddDate(0, 0, -recentDays))
+	if last.Since == 0 && f.Since <= recent {
 		f.Since, o.Recent.Since = recent, nil
-		o.span = fmt.Sprintf("last %d days", app.RecentDays)
+		o.span = fmt.Sprintf("last %d days", recentDays)
 	}
 	bill, saved, sumsErr := sums(l, f, r)
 	cached, cacheErr := history.CacheRows(l, f)

@@ -30,12 +30,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// RecentDays is how many days status and doctor look back.
-const RecentDays = 30
-
-// Recent is when these days began.
-func (a *App) Recent() decide.Millis { return decide.MillisOf(a.Now.AddDate(0, 0, -RecentDays)) }
-
 // Exit codes.
 const (
 	ExitOK       = 0

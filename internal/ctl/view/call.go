@@ -146,9 +146,6 @@ func SessionCell(id string) Cell {
 // beginning, as in #0123456789abcdef; --role takes it, or as much of it as a table shows.
 func RoleName(role string) string { return strings.TrimSpace(role) }
 
-// AllOthers names the last row of a table, for all the rest.
-const AllOthers = "all others"
-
 // RoleCell returns a cell with a role.
 func RoleCell(role string) Cell {
 	c := TextCell(RoleName(role))
