@@ -331,7 +331,7 @@ func Open(o ledger.RemoteOptions) (ledger.Remote, error) {
 		}
 	}
 	config := wire.Config{URL: o.URL, Key: o.Key, KeyFile: o.KeyFile}
-	client, err := wire.Start(o.Helper, o.Environ, config)
+	client, err := wire.Start(o.Helper, o.Environ, o.Start, config)
 	if err != nil {
 		return nil, err
 	}

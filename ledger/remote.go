@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"os/exec"
 	"time"
 
 	"reprise/ledger/decide"
@@ -47,6 +48,7 @@ type OpenRemote func(RemoteOptions) (Remote, error)
 type RemoteOptions struct {
 	Helper       string // the path of the program that speaks with the store
 	Environ      []string
+	Start        func(*exec.Cmd) error // starts it
 	URL          string
 	Key, KeyFile string
 	Timeout      time.Duration // to load and take, and again if another call was faster

@@ -74,7 +74,7 @@ func StoreOptions(environ []string, s config.Store) ledger.RemoteOptions {
 	host, _ := os.Hostname()
 	return ledger.RemoteOptions{
 		Host: host, Helper: StoreHelper(), Environ: variables.Unset(environ), URL: s.URL,
-		Key: s.Key, KeyFile: s.KeyFile,
+		Key: s.Key, KeyFile: s.KeyFile, Start: supervise.StartAlone,
 		Timeout: s.Timeout, Upload: s.UploadTimeout,
 	}
 }

@@ -26,7 +26,7 @@ func TestServers(t *testing.T) {
 			program := build(t)
 			url := server.Fresh()
 			start := func() *wire.Client {
-				c, err := wire.Start(program, os.Environ(),
+				c, err := wire.Start(program, os.Environ(), (*exec.Cmd).Start,
 					wire.Config{URL: url, Key: strings.Repeat("0123456789abcdef", 4)})
 				if err != nil {
 					t.Fatal(err)
@@ -35,7 +35,7 @@ func TestServers(t *testing.T) {
 				return c
 			}
 			share(t, start(), start())
-			c, err := wire.Start(program, os.Environ(),
+			c, err := wire.Start(program, os.Environ(), (*exec.Cmd).Start,
 				wire.Config{URL: strings.Replace(url, server.Address, "127.0.0.1:1", 1),
 					Key: strings.Repeat("0123456789abcdef", 4)})
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -38,7 +39,8 @@ func TestRolesAtOnce(t *testing.T) {
 			// decision.
 			call := func(machine, role, round int) (decide.Decision, error) {
 				config := wire.Config{URL: location, Key: strings.Repeat("0123456789abcdef", 4)}
-				client, err := wire.Start(program, os.Environ(), config)
+				client, err := wire.Start(program, os.Environ(),
+					(*exec.Cmd).Start, config)
 				if err != nil {
 					return decide.Decision{}, err
 				}
@@ -143,7 +145,7 @@ func TestNewStoreFarAway(t *testing.T) {
 	location = far(t, server, location, 200*time.Millisecond)
 	program := build(t)
 	swap := func() error {
-		c, err := wire.Start(program, os.Environ(),
+		c, err := wire.Start(program, os.Environ(), (*exec.Cmd).Start,
 			wire.Config{URL: location, Key: strings.Repeat("0123456789abcdef", 4)})
 		if err != nil {
 			t.Fatal(err)

@@ -2,7 +2,7 @@
 // links engines, compression and encryption, so that a call without a store pays for none of them.
 //
 // It keeps no files, and ends with its standard input. Invariants: it writes to nothing
-// of the caller but the pipe, holds none of the caller's descriptors open, and logs no secret.
+// of the caller but the pipe, and logs no secret.
 package helper
 
 import (
@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -21,8 +20,6 @@ import (
 	"reprise/fleet/store"
 	"reprise/fleet/vault"
 	"reprise/fleet/wire"
-
-	"golang.org/x/sys/unix"
 )
 
 // Engines opens engines by URL, and tests whether one can be trusted.
@@ -63,7 +60,6 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 		fmt.Fprintln(log, "reprise-store: hide the store's key:", err)
 		return 1
 	}
-	closeInherited()
 	// A signal for a whole container or service ends the tool, and the session is then saved.
 	// Without a reader, requests are still to be carried out.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
@@ -72,25 +68,6 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 		return 1
 	}
 	return 0
-}
-
-// closeInherited closes the descriptors that the caller's caller left open: another process can be
-// waiting for their end. The runtime's own descriptors have close-on-exec.
-func closeInherited() {
-	entries, err := os.ReadDir("/dev/fd")
-	if err != nil {
-		return // this system has no /dev/fd
-	}
-	for _, entry := range entries {
-		fd, err := strconv.Atoi(entry.Name())
-		if err != nil || fd <= 2 {
-			continue
-		}
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil &&
-			flags&unix.FD_CLOEXEC == 0 {
-			_ = unix.Close(fd)
-		}
-	}
 }
 
 // serve carries out all requests.

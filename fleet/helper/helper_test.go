@@ -15,8 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"reprise/config"
 	"reprise/fleet/store"
 	"reprise/fleet/wire"
+	"reprise/shim"
 
 	"golang.org/x/sys/unix"
 )
@@ -76,6 +78,7 @@ func (d *directory) Delete(context.Context, ...string) error        { return nil
 func start(t *testing.T, url string) *wire.Client {
 	t.Helper()
 	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"),
+		shim.StoreOptions(nil, config.Store{}).Start,
 		wire.Config{URL: url, Key: strings.Repeat("0123456789abcdef", 4)})
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +250,7 @@ func TestMisconfigured(t *testing.T) {
 	}
 	for keys, file := range map[string]string{"": "", "abc": "", " ": "/none", "0": "/none"} {
 		c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"),
-			wire.Config{URL: "dir:///x", Key: keys, KeyFile: file})
+			(*exec.Cmd).Start, wire.Config{URL: "dir:///x", Key: keys, KeyFile: file})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +263,7 @@ func TestMisconfigured(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	os.WriteFile(file, []byte(strings.Repeat("0123456789abcdef", 4)+"\n"), 0o600)
 	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"),
-		wire.Config{URL: "dir:///x", KeyFile: file})
+		shim.StoreOptions(nil, config.Store{}).Start, wire.Config{URL: "dir:///x", KeyFile: file})
 	if err != nil {
 		t.Fatal(err)
 	}

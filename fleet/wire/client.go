@@ -192,7 +192,9 @@ func (c *Client) receive(in io.Reader) {
 // Start starts the helper at path and returns a client of it without waiting for an answer. The
 // helper has a separate session, so that no signal for the caller's process group reaches it, and
 // ends when the client is closed or the process ends. It writes to none of the caller's streams.
-func Start(path string, environ []string, config Config) (*Client, error) {
+// start starts a command without the descriptors that the caller has left open.
+func Start(path string, environ []string, start func(*exec.Cmd) error,
+	config Config) (*Client, error) {
 	in, answers, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", store.ErrUnreachable, err)
@@ -204,7 +206,7 @@ func Start(path string, environ []string, config Config) (*Client, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	out, err := cmd.StdinPipe()
 	if err == nil {
-		err = cmd.Start()
+		err = start(cmd)
 	}
 	if err != nil {
 		in.Close()

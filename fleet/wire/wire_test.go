@@ -11,6 +11,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -353,7 +354,7 @@ func TestHelperGivesUpFirst(t *testing.T) {
 
 func TestMissingHelper(t *testing.T) {
 	if _, err := Start(filepath.Join(t.TempDir(), "none"),
-		nil, Config{}); !errors.Is(err, store.ErrUnreachable) || !errors.Is(err, os.ErrNotExist) {
+		nil, (*exec.Cmd).Start, Config{}); !errors.Is(err, store.ErrUnreachable) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing helper: %v", err)
 	}
 }
