@@ -325,27 +325,21 @@ func (b *Book) Restore(ctx context.Context, t *ledger.Ticket,
 
 // Open is the ledger.OpenRemote of a store behind the helper, which it starts.
 func Open(o ledger.RemoteOptions) (ledger.Remote, error) {
-	if o.Key != "" {
-		if err := wire.HideMemory(); err != nil {
-			return nil, fmt.Errorf("hide the store's key: %w", err)
-		}
+	if err := wire.HideMemory(); err != nil {
+		return nil, fmt.Errorf("hide the store's key: %w", err)
 	}
-	config := wire.Config{URL: o.URL, Key: o.Key, KeyFile: o.KeyFile}
+	key, err := store.ReadKey(o.Key, o.KeyFile)
+	if err != nil {
+		return nil, err
+	}
+	config := wire.Config{URL: o.URL, Key: hex.EncodeToString(key[:])}
 	client, err := wire.Start(o.Helper, o.Environ, o.Start, config)
 	if err != nil {
 		return nil, err
 	}
 	o.Key = "" // the client has it
-	return &Book{RemoteOptions: o, Store: client, client: client}, nil
-}
-
-// Connect implements ledger.Remote.
-func (b *Book) Connect(ctx context.Context) error {
-	digests, err := b.client.Hello(ctx)
-	if err == nil {
-		b.Digests = prompt.Key(digests)
-	}
-	return err
+	return &Book{RemoteOptions: o, Store: client, Digests: key.Derive("digests"),
+		client: client}, nil
 }
 
 // Complete implements ledger.Remote.

@@ -12,8 +12,6 @@ import (
 // a program passes the function that opens one.
 type Remote interface {
 	Book
-	// Connect waits until the key for digests is known.
-	Connect(context.Context) error
 	// Job names the job of a call in names of files.
 	Job(*Call) string
 	// Identity returns the identity of a call.

@@ -25,31 +25,16 @@ const renewEvery = 5 * time.Minute
 type book struct {
 	*found
 	// why no other machine can go on with the session, although there is a store
-	unshared  string
-	settings  config.Store // zero if there is no store for the call
-	remote    ledger.Remote
-	connected bool         // the store's key for digests is known
-	call      *ledger.Call // as the store has recorded it, nil if it has not
-	here      bool         // the session is of no use to others
-	err       error        // why the store is not used: nothing that is shared is resumed
+	unshared string
+	settings config.Store // zero if there is no store for the call
+	remote   ledger.Remote
+	call     *ledger.Call // as the store has recorded it, nil if it has not
+	here     bool         // the session is of no use to others
+	err      error        // why the store is not used: nothing that is shared is resumed
 }
 
-// decides reports whether the store decides on the call. It waits for the connection.
-func (b *book) decides() bool {
-	if b.remote == nil || b.err != nil || b.here {
-		return false
-	}
-	if !b.connected {
-		ctx, cancel := context.WithTimeout(context.Background(), b.settings.Timeout)
-		defer cancel()
-		if err := b.remote.Connect(ctx); err != nil {
-			b.leave(err)
-			return false
-		}
-		b.connected = true
-	}
-	return true
-}
+// decides reports whether the store decides on the call.
+func (b *book) decides() bool { return b.remote != nil && b.err == nil && !b.here }
 
 // named keeps the call's session here if it is of no use to others. Other roles end a role's
 // sessions, and find a store's sessions only by their task.

@@ -213,9 +213,6 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 	options.Local, options.Project, options.Host, options.Place = l, s.Project, host, host
 	options.Timeout, options.Upload = time.Minute, time.Minute
 	book, err := fleet.Open(options)
-	if err == nil {
-		err = book.Connect(context.Background())
-	}
 	if err != nil {
 		return err
 	}

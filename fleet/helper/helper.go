@@ -73,30 +73,21 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 // serve carries out all requests.
 func serve(in io.Reader, out io.Writer, engines Engines) error {
 	return wire.Serve(context.Background(), in, out,
-		func(ctx context.Context, c wire.Config) (wire.Service, error) {
-			return open(ctx, c, engines)
+		func(ctx context.Context, c wire.Config) (store.Shared, error) {
+			key, err := store.ReadKey(c.Key, "")
+			if err != nil {
+				return nil, err
+			}
+			return open(ctx, c.URL, key, engines)
 		})
 }
 
-// open opens the store that a configuration names. Without a key it asks no store.
-func open(ctx context.Context, c wire.Config, engines Engines) (*vault.Vault, error) {
-	key, err := readKey(c)
-	if err != nil {
-		return nil, fmt.Errorf("%w: read the store's key: %w", store.ErrKey, err)
-	}
-	engine, err := engines.Open(ctx, c.URL)
+func open(ctx context.Context, url string, key store.Key, engines Engines) (*vault.Vault, error) {
+	engine, err := engines.Open(ctx, url)
 	if err != nil {
 		return nil, err
 	}
 	options := vault.Options{Key: key, Limits: bundle.Usual, SelfTest: engines.SelfTest,
 		Now: time.Now}
 	return vault.Open(ctx, engine, options), nil
-}
-
-// readKey returns the key of a configuration. A variable's comes before a file's.
-func readKey(c wire.Config) (vault.Key, error) {
-	if c.Key != "" || c.KeyFile == "" {
-		return vault.ParseKey(c.Key)
-	}
-	return vault.ReadKeyFile(c.KeyFile)
 }

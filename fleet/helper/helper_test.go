@@ -124,10 +124,6 @@ var task = store.Name{Kind: store.Task, Of: []string{"p", "/w", "t"}, ID: "i"}
 func TestHelper(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()
 	c := start(t, "dir://"+dir)
-	digests, err := c.Hello(ctx)
-	if err != nil || len(digests) != 32 {
-		t.Fatalf("hello %x, %v", digests, err)
-	}
 	if _, err := c.Swap(ctx, task, "", []byte("value")); err != nil {
 		t.Fatal(err)
 	}
@@ -177,9 +173,9 @@ func TestSentRequestsAreCarriedOut(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(requests, `{"protocol":6,"config":{"URL":"dir://%s","Key":"%s"}}`+"\n", dir,
+	fmt.Fprintf(requests, `{"protocol":7,"config":{"URL":"dir://%s","Key":"%s"}}`+"\n", dir,
 		strings.Repeat("0123456789abcdef", 4))
-	fmt.Fprintln(requests, `{"id":1,"verb":"hello","timeout":1000000000}`)
+	fmt.Fprintln(requests, `{"id":1,"verb":"list","timeout":1000000000}`)
 	fmt.Fprintln(requests,
 		`{"id":2,"verb":"swap","register":{"Name":{"Kind":"task","Of":["cA=="]},"Value":"dg=="},"timeout":1000000000}`)
 	requests.Close()
@@ -205,7 +201,7 @@ func TestSentRequestsAreCarriedOut(t *testing.T) {
 // A program that becomes another one leaves it no child, whatever the helper does.
 func TestStop(t *testing.T) {
 	c, dir := start(t, "dir://"+t.TempDir()), t.TempDir()
-	if _, err := c.Hello(t.Context()); err != nil {
+	if _, _, err := c.List(t.Context(), task, 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "a"), nil, 0o600); err != nil {
@@ -231,7 +227,7 @@ func TestNoInheritedDescriptors(t *testing.T) {
 	}
 	c := start(t, "dir://"+t.TempDir())
 	defer c.Close()
-	if _, err := c.Hello(t.Context()); err != nil {
+	if _, _, err := c.List(t.Context(), task, 1); err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
@@ -248,28 +244,17 @@ func TestMisconfigured(t *testing.T) {
 		!strings.Contains(err.Error(), "no engine for") {
 		t.Errorf("unknown engine: %v", err)
 	}
-	for keys, file := range map[string]string{"": "", "abc": "", " ": "/none", "0": "/none"} {
+	for _, key := range []string{"", "abc"} {
 		c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"),
-			(*exec.Cmd).Start, wire.Config{URL: "dir:///x", Key: keys, KeyFile: file})
+			(*exec.Cmd).Start, wire.Config{URL: "dir:///x", Key: key})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Hello(t.Context()); err == nil ||
+		if _, _, err := c.List(t.Context(), task, 1); !errors.Is(err, store.ErrKey) ||
 			!strings.Contains(err.Error(), "read the store's key") {
-			t.Errorf("keys %q, file %q: %v", keys, file, err)
+			t.Errorf("key %q: %v", key, err)
 		}
 		c.Close()
-	}
-	file := filepath.Join(t.TempDir(), "key")
-	os.WriteFile(file, []byte(strings.Repeat("0123456789abcdef", 4)+"\n"), 0o600)
-	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"),
-		shim.StoreOptions(nil, config.Store{}).Start, wire.Config{URL: "dir:///x", KeyFile: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := c.Hello(t.Context()); err != nil {
-		t.Errorf("a key in a file: %v", err)
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	"reprise/config"
 	"reprise/fleet/store"
 	"reprise/fleet/vault"
-	"reprise/fleet/wire"
 )
 
 // patience is how long a verb that a person types waits for the store.
@@ -43,9 +42,13 @@ func run(verb string, out io.Writer, engines Engines) error {
 	case s.URL == "":
 		return errors.New("no store is configured: set REPRISE_STORE, or url under [store]")
 	}
+	key, err := store.ReadKey(s.Key, s.KeyFile)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	opened, err := open(ctx, wire.Config{URL: s.URL, Key: s.Key, KeyFile: s.KeyFile}, engines)
+	opened, err := open(ctx, s.URL, key, engines)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
-// Package store defines a shared store: entries, which are replaced by compare-and-swap. The
-// directories hold the engines.
+// Package store defines a shared store: entries, which are replaced by compare-and-swap, and the
+// key that seals them. The directories hold the engines.
 //
 // It never reads a clock, knows nothing of sessions, and links no engine: the shim imports it. The
 // invariant: of all writers that replace the same version of an entry, at most one succeeds.

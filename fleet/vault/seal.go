@@ -22,6 +22,7 @@ const (
 	sealVersion = 1
 	saltSize    = 32
 	nonceSize   = 12
+	keySize     = 32
 	lengthSize  = 8
 	headSize    = 1 + saltSize
 )

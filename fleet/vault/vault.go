@@ -19,12 +19,11 @@ import (
 
 	"reprise/fleet/bundle"
 	"reprise/fleet/store"
-	"reprise/fleet/wire"
 )
 
 // Options are a Vault's needs besides an engine.
 type Options struct {
-	Key    Key
+	Key    store.Key
 	Limits bundle.Limits
 	// fails with store.ErrUnsafe if conditions on writes are ignored
 	SelfTest func(context.Context, store.Store) error
@@ -44,7 +43,7 @@ type Vault struct {
 	failed  error
 }
 
-var _ wire.Service = (*Vault)(nil)
+var _ store.Shared = (*Vault)(nil)
 
 // Open returns a vault on an engine. It connects without waiting for that.
 func Open(ctx context.Context, engine store.Store, options Options) *Vault {
@@ -52,9 +51,6 @@ func Open(ctx context.Context, engine store.Store, options Options) *Vault {
 	go func() { _, _ = v.ready() }() // the first request that needs it reports the failure
 	return v
 }
-
-// Hello implements wire.Service.
-func (v *Vault) Hello(context.Context) ([]byte, error) { return v.keys.digests, nil }
 
 func (v *Vault) seal(name string, content []byte) ([]byte, error) {
 	f, err := v.ready()

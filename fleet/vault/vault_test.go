@@ -3,7 +3,6 @@ package vault
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -23,14 +22,14 @@ import (
 )
 
 var (
-	keyA, keyB = Key(bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7, 8}, 4)),
-		Key(bytes.Repeat([]byte{2, 3, 4, 5, 6, 7, 8, 9}, 4))
+	keyA, keyB = store.Key(bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7, 8}, 4)),
+		store.Key(bytes.Repeat([]byte{2, 3, 4, 5, 6, 7, 8, 9}, 4))
 	tested = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 )
 
 func passes(context.Context, store.Store) error { return nil }
 
-func open(t *testing.T, engine store.Store, key Key) *Vault {
+func open(t *testing.T, engine store.Store, key store.Key) *Vault {
 	t.Helper()
 	v := Open(t.Context(), engine,
 		Options{Key: key, Limits: bundle.Limits{Size: 1 << 20, Files: 100}, SelfTest: passes,
@@ -269,11 +268,6 @@ func TestOtherKey(t *testing.T) {
 	if value(t, before, task) != "1" || value(t, after, task) != "own" {
 		t.Error("two chains under two keys are mixed")
 	}
-	a, _ := before.Hello(t.Context())
-	b, _ := after.Hello(t.Context())
-	if bytes.Equal(a, b) || len(a) != 32 {
-		t.Error("two keys have the same digests")
-	}
 }
 
 func TestBundles(t *testing.T) {
@@ -397,46 +391,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
-	hexA, hexB := hex.EncodeToString(keyA[:]), strings.ToUpper(hex.EncodeToString(keyB[:]))
-	base := base64.StdEncoding.EncodeToString(keyA[:])
-	for text, want := range map[string]Key{
-		hexA: keyA, base + "\n": keyA, " " + hexB + "\n": keyB,
-		"": {}, ",": {}, hexA[1:]: {}, hexA[:63] + "g": {}, base[:43]: {}, hexA + "," + base: {},
-		"secret":                             {},
-		hexA + "," + strings.Repeat("z", 64): {},
-	} {
-		got, err := ParseKey(text)
-		if got != want || (err == nil) != (want != Key{}) {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-		if err != nil && (strings.Contains(err.Error(), hexA[:20]) ||
-			strings.Contains(err.Error(), "zzz") || strings.Contains(err.Error(), "secret")) {
-			t.Errorf("an error contains the key: %v", err)
-		}
-	}
-	name := filepath.Join(t.TempDir(), "key")
-	os.WriteFile(name, []byte(hexA), 0o600)
-	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o440: true, 0o644: false,
-		0o404: false, 0o620: false, 0o602: false} {
-		os.Chmod(name, mode)
-		if key, err := ReadKeyFile(name); (err == nil) != ok || ok && key != keyA {
-			t.Errorf("mode %o: %v", mode, err)
-		}
-	}
-	for _, name := range []string{name + "none", filepath.Dir(name), "/dev/null"} {
-		if _, err := ReadKeyFile(name); err == nil {
-			t.Errorf("read %s", name)
-		}
-	}
-	k := derive(keyA)
-	uses := []string{string(k.names), string(k.digests), string(k.contents),
-		string(derive(keyB).names)}
-	if slices.Sort(uses); len(slices.Compact(uses)) != 4 {
-		t.Error("one key has two uses")
-	}
-}
-
 func TestPadding(t *testing.T) {
 	for n := 1; n < 1<<22; n += 1 + n/50 {
 		if p := padded(n); p < n || p > max(smallest, n)+max(smallest, n/8) {
@@ -457,7 +411,7 @@ func TestReaderLearnsNothing(t *testing.T) {
 	secrets := []string{"the-project", "/home/user/work", "the-task", "opening-digest",
 		"chain-id-77", "host-name-9", "prompt text of a user", "0198c7f0-session", "projects/slug"}
 	m := &memory{}
-	for _, key := range []Key{keyA, keyB} {
+	for _, key := range []store.Key{keyA, keyB} {
 		v := open(t, m, key)
 		name := store.Name{Kind: store.Task, Of: secrets[:3]}
 		r, err := store.One(v.List(t.Context(), name, 1))

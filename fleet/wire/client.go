@@ -31,7 +31,7 @@ type Client struct {
 	fail context.CancelCauseFunc
 }
 
-var _ Service = (*Client)(nil)
+var _ store.Shared = (*Client)(nil)
 
 // NewClient returns a client of a helper that reads out and writes in. It sends the configuration,
 // so that the helper connects before the first request.
@@ -47,15 +47,6 @@ func NewClient(in io.Reader, out io.WriteCloser, config Config) *Client {
 
 // Close tells the helper to end once it has carried out all requests. It does not wait for that.
 func (c *Client) Close() error { return c.out.Close() }
-
-// Hello implements Service.
-func (c *Client) Hello(ctx context.Context) ([]byte, error) {
-	a, err := c.call(ctx, request{Verb: verbHello})
-	if err == nil && len(a.Digests) == 0 {
-		err = fmt.Errorf("%w: the helper answered without a key", store.ErrUnreachable)
-	}
-	return a.Digests, err
-}
 
 // List implements store.Shared.
 func (c *Client) List(ctx context.Context,

@@ -16,7 +16,7 @@ import (
 // It returns once all requests have been carried out. open must return without waiting for the
 // store; the error is the answer to every request.
 func Serve(ctx context.Context, in io.Reader, out io.Writer,
-	open func(context.Context, Config) (Service, error)) error {
+	open func(context.Context, Config) (store.Shared, error)) error {
 	lines := json.NewDecoder(bufio.NewReader(in))
 	var g greeting
 	if err := lines.Decode(&g); err != nil {
@@ -43,7 +43,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer,
 }
 
 type server struct {
-	service   Service
+	service   store.Shared
 	openError error
 	running   sync.WaitGroup
 
@@ -72,8 +72,6 @@ func (s *server) do(ctx context.Context, q request) (a answer, err error) {
 	}
 	name, root := q.Register.Name, string(q.Root)
 	switch q.Verb {
-	case verbHello:
-		a.Digests, err = s.service.Hello(ctx)
 	case verbList:
 		a.Registers, a.Others, err = s.service.List(ctx, name, q.Limit)
 	case verbSwap:

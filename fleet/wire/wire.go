@@ -8,7 +8,6 @@
 package wire
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"time"
@@ -17,26 +16,16 @@ import (
 )
 
 // protocol is the version of the messages. A helper serves only clients of its own.
-const protocol = 6
+const protocol = 7
 
 // A Config is the configuration of the helper. It goes through the pipe: arguments are public.
 type Config struct {
-	URL     string // of the store
-	Key     string // the text of the key, "" if it is in KeyFile
-	KeyFile string // an absolute path
-}
-
-// A Service is an open store as the helper serves it.
-type Service interface {
-	store.Shared
-	// Hello returns, without asking the store, the key for digests of prompts: 32 bytes, the same
-	// on all machines.
-	Hello(ctx context.Context) (digests []byte, err error)
+	URL string // of the store
+	Key string // the text of the key
 }
 
 // The verbs of a request.
 const (
-	verbHello  = "hello"
 	verbList   = "list"
 	verbSwap   = "swap"
 	verbRemove = "remove"
@@ -76,7 +65,6 @@ type answer struct {
 	Others    bool             `json:"others,omitempty"`
 	Registers []store.Register `json:"registers,omitempty"`
 	Bundle    store.Bundle     `json:"bundle,omitzero"`
-	Digests   []byte           `json:"digests,omitempty"`
 }
 
 func (a *answer) encodeError(err error) {

@@ -32,10 +32,6 @@ type fake struct {
 	hang      chan struct{} // not nil: reads wait for it
 }
 
-func (f *fake) Hello(context.Context) ([]byte, error) {
-	return bytes.Repeat([]byte{7}, 32), nil
-}
-
 func (f *fake) List(ctx context.Context,
 	opening store.Name, limit int) (list []store.Register, more bool, err error) {
 	if f.hang != nil {
@@ -102,7 +98,7 @@ func (f *fake) Drop(_ context.Context, names ...string) error {
 }
 
 // connect returns a client of a service that is served in this process.
-func connect(t *testing.T, service Service) *Client {
+func connect(t *testing.T, service store.Shared) *Client {
 	t.Helper()
 	requests, out, err := os.Pipe()
 	if err != nil {
@@ -115,7 +111,7 @@ func connect(t *testing.T, service Service) *Client {
 	served := make(chan error)
 	go func() {
 		served <- Serve(t.Context(), requests, answers,
-			func(context.Context, Config) (Service, error) {
+			func(context.Context, Config) (store.Shared, error) {
 				return service, nil
 			})
 	}()
@@ -209,9 +205,6 @@ func TestBundles(t *testing.T) {
 	if err := c.Drop(ctx, "b/1", "b/2"); err != nil ||
 		!slices.Equal(<-f.dropped, []string{"b/1", "b/2"}) {
 		t.Error(err)
-	}
-	if digests, err := c.Hello(ctx); err != nil || len(digests) != 32 {
-		t.Errorf("hello %x, %v", digests, err)
 	}
 }
 
@@ -362,8 +355,8 @@ func TestMissingHelper(t *testing.T) {
 func TestOtherProtocol(t *testing.T) {
 	var out strings.Builder
 	in := strings.NewReader(`{"protocol":99}` + "\n" +
-		`{"id":5,"verb":"hello","timeout":1000000000}` + "\n")
-	err := Serve(t.Context(), in, &out, func(context.Context, Config) (Service, error) {
+		`{"id":5,"verb":"list","timeout":1000000000}` + "\n")
+	err := Serve(t.Context(), in, &out, func(context.Context, Config) (store.Shared, error) {
 		t.Error("opened")
 		return nil, nil
 	})
@@ -376,9 +369,9 @@ func TestOtherProtocol(t *testing.T) {
 // A request is carried out even if the client has gone.
 func TestRequestsOutliveTheClient(t *testing.T) {
 	f := &fake{dropped: make(chan []string, 1)}
-	in := strings.NewReader(`{"protocol":6}` + "\n" +
+	in := strings.NewReader(`{"protocol":7}` + "\n" +
 		`{"id":1,"verb":"drop","names":["b/1"],"timeout":1000000000}` + "\n")
-	err := Serve(t.Context(), in, failingWriter{}, func(context.Context, Config) (Service, error) {
+	err := Serve(t.Context(), in, failingWriter{}, func(context.Context, Config) (store.Shared, error) {
 		return f, nil
 	})
 	if err != nil || len(f.dropped) != 1 {
