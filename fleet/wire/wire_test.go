@@ -347,7 +347,8 @@ func TestHelperGivesUpFirst(t *testing.T) {
 
 func TestMissingHelper(t *testing.T) {
 	if _, err := Start(filepath.Join(t.TempDir(), "none"),
-		nil, (*exec.Cmd).Start, Config{}); !errors.Is(err, store.ErrUnreachable) || !errors.Is(err, os.ErrNotExist) {
+		nil, (*exec.Cmd).Start, Config{}); !errors.Is(err, store.ErrUnreachable) ||
+		!errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing helper: %v", err)
 	}
 }
@@ -356,7 +357,8 @@ func TestOtherProtocol(t *testing.T) {
 	var out strings.Builder
 	in := strings.NewReader(`{"protocol":99}` + "\n" +
 		`{"id":5,"verb":"list","timeout":1000000000}` + "\n")
-	err := Serve(t.Context(), in, &out, func(context.Context, Config) (store.Shared, error) {
+	err := Serve(t.Context(), in, &out, func(context.Context,
+		Config) (store.Shared, error) {
 		t.Error("opened")
 		return nil, nil
 	})
@@ -371,7 +373,8 @@ func TestRequestsOutliveTheClient(t *testing.T) {
 	f := &fake{dropped: make(chan []string, 1)}
 	in := strings.NewReader(`{"protocol":7}` + "\n" +
 		`{"id":1,"verb":"drop","names":["b/1"],"timeout":1000000000}` + "\n")
-	err := Serve(t.Context(), in, failingWriter{}, func(context.Context, Config) (store.Shared, error) {
+	err := Serve(t.Context(), in, failingWriter{}, func(context.Context,
+		Config) (store.Shared, error) {
 		return f, nil
 	})
 	if err != nil || len(f.dropped) != 1 {
