@@ -468,7 +468,7 @@ func FuzzUnpack(f *testing.F) {
 // fuzzDigest is the digest that a bundle has, so that Unpack reaches its last steps.
 func fuzzDigest(t *testing.T, content []byte, root *os.Root) string {
 	u := &unpacker{root: root, chosen: selection{own: []string{"s"}}, limits: limits,
-		names: map[string]string{}, parents: map[string]bool{}}
+		names: map[string]string{}}
 	defer u.clean()
 	digest, err := u.read(bytes.NewReader(content))
 	if err != nil {

@@ -34,8 +34,7 @@ func Unpack(ctx context.Context, fetch func() (io.Reader, error), digest string,
 	if err != nil {
 		return err
 	}
-	u := &unpacker{root: root, chosen: chosen, limits: limits, names: map[string]string{},
-		parents: map[string]bool{}}
+	u := &unpacker{root: root, chosen: chosen, limits: limits, names: map[string]string{}}
 	defer u.clean()
 	if now, _, err := u.present(replace, digest); err != nil || now == digest {
 		return err
@@ -67,11 +66,10 @@ type unpacker struct {
 	chosen selection
 	limits Limits
 
-	order   []string          // paths in the order of the bundle
-	names   map[string]string // by path: the temporary name
-	parents map[string]bool   // the directories of all files
-	made    []string          // directories that did not exist
-	size    int64
+	order []string          // paths in the order of the bundle
+	names map[string]string // by path: the temporary name
+	made  []string          // directories that did not exist
+	size  int64
 }
 
 // read unpacks all files and returns their digest.
@@ -117,11 +115,11 @@ func (u *unpacker) check(h *tar.Header) error {
 		return fmt.Errorf("%q is no path of the session", name)
 	case len(u.order) > 0 && name <= u.order[len(u.order)-1]:
 		return fmt.Errorf("%q is not in order", name)
-	case strings.Count(name, "/") >= maxDepth, len(u.order) >= u.limits.Files, h.Size < 0,
+	case strings.Count(name, "/") >= maxDepth, len(u.order) >= u.limits.Files,
 		h.Size > u.limits.Size-u.size:
 		return fmt.Errorf("%q is beyond the limits", name)
-	case u.parents[name] || u.isFile(path.Dir(name)):
-		return fmt.Errorf("%q is both a file and a directory", name)
+	case u.isFile(path.Dir(name)): // a path comes before all below it
+		return fmt.Errorf("%q is in a file", name)
 	default:
 		return nil
 	}
@@ -176,21 +174,12 @@ func (u *unpacker) unpack(archive io.Reader, h *tar.Header) ([]byte, error) {
 
 // mkdir creates a directory and those above it.
 func (u *unpacker) mkdir(dir string) error {
-	if dir == "." || u.parents[dir] {
-		return nil
+	for above := dir; above != "."; above = path.Dir(above) {
+		if _, err := u.root.Lstat(above); errors.Is(err, fs.ErrNotExist) {
+			u.made = append(u.made, above)
+		}
 	}
-	if err := u.mkdir(path.Dir(dir)); err != nil {
-		return err
-	}
-	err := u.root.Mkdir(dir, 0o700)
-	if err == nil {
-		u.made = append(u.made, dir)
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	u.parents[dir] = true
-	return nil
+	return u.root.MkdirAll(dir, 0o700)
 }
 
 // present returns the digest of the files that are there now, and these. It fails with
@@ -239,6 +228,7 @@ func (u *unpacker) clean() {
 	for _, name := range u.names {
 		_ = u.root.Remove(name) // the name says that it is no session's file
 	}
+	slices.Sort(u.made)
 	for _, dir := range slices.Backward(u.made) {
 		_ = u.root.Remove(dir) // fails if another process has put a file there
 	}
