@@ -27,71 +27,60 @@ type record struct {
 
 	entry   string
 	version string // the engine's
+	damaged bool   // it cannot be unsealed: nothing else is known
 }
 
-// readEntry reads and unseals one entry. With store.ErrBroken it returns the entry's version.
+// readEntry reads and unseals one entry.
 func (v *Vault) readEntry(ctx context.Context, entry string) (*record, error) {
 	e, err := v.engine.Read(ctx, entry)
 	if err != nil {
 		return nil, err
 	}
-	f := &record{entry: entry, version: e.Version}
-	content, err := v.unseal(entry, e.Content)
+	packed, err := v.unseal(entry, e.Content)
+	if err != nil && !errors.Is(err, store.ErrBroken) {
+		return nil, err
+	}
+	f := &record{}
+	if err == nil {
+		var plain, head []byte
+		plain, err = decompressor.DecodeAll(packed, nil)
+		head, f.value, _ = bytes.Cut(plain, []byte("\n"))
+		err = errors.Join(err, json.Unmarshal(head, f))
+	}
 	if err != nil {
-		return f, err
+		f = &record{damaged: true}
 	}
-	plain, err := decompress(content)
-	if err != nil {
-		return f, fmt.Errorf("%s: %w", entry, err)
-	}
-	head, value, ok := bytes.Cut(plain, []byte("\n"))
-	if !ok || json.Unmarshal(head, f) != nil {
-		return f, fmt.Errorf("%s: %w: no register", entry, store.ErrBroken)
-	}
-	f.value = value
+	f.entry, f.version = entry, e.Version
 	return f, nil
-}
-
-// register returns a caller's view of the result of readEntry: a damaged register of this name if
-// it cannot be unsealed. It fails with store.ErrAbsent if the register was removed.
-func (f *record) register(name store.Name, err error) (store.Register, error) {
-	switch {
-	case errors.Is(err, store.ErrBroken):
-		return store.Register{Name: name, Damaged: true, Entry: f.entry, Version: f.version}, nil
-	case err != nil:
-		return store.Register{}, err
-	case f.Gone:
-		return store.Register{}, store.ErrAbsent
-	}
-	return store.Register{Name: store.Name{Kind: f.Kind, Of: f.Of, ID: string(f.ID)},
-		Value: f.value, Version: f.version}, nil
 }
 
 // List implements store.Shared. Of a register that is damaged it does not know more than the name.
 func (v *Vault) List(ctx context.Context,
 	name store.Name, limit int) (registers []store.Register, more bool, err error) {
-	more, err = v.eachEntry(ctx, name, limit, func(f *record, err error) error {
-		r, err := f.register(name, err)
-		if err == nil {
-			registers = append(registers, r)
-		} else if errors.Is(err, store.ErrAbsent) {
-			err = nil
+	records, more, err := v.readEntries(ctx, name, limit)
+	for _, f := range records {
+		r := store.Register{Name: name, Damaged: true, Entry: f.entry, Version: f.version}
+		if !f.damaged {
+			r = store.Register{Name: store.Name{Kind: f.Kind, Of: f.Of, ID: string(f.ID)},
+				Value: f.value, Version: f.version}
 		}
-		return err
-	})
+		if !f.Gone {
+			registers = append(registers, r)
+		}
+	}
 	return registers, more, err
 }
 
 // parallel is how many entries are read at once.
 const parallel = 16
 
-// eachEntry calls use with the result of readEntry for so many registers of a name.
-func (v *Vault) eachEntry(ctx context.Context, name store.Name, limit int,
-	use func(*record, error) error) (more bool, err error) {
+// readEntries reads so many registers of a name.
+func (v *Vault) readEntries(ctx context.Context, name store.Name,
+	limit int) (records []*record, more bool, err error) {
 	entries := []string{v.keys.entry(name)}
 	if name.ID == "" {
 		if entries, err = v.engine.List(ctx, v.keys.entries(name)); err != nil {
-			return false, err
+			return nil, false, err
 		}
 	}
 	for some := range slices.Chunk(entries[:min(limit, len(entries))], parallel) {
@@ -102,12 +91,15 @@ func (v *Vault) eachEntry(ctx context.Context, name store.Name, limit int,
 		}
 		all.Wait()
 		for i, f := range read {
-			if err := use(f, errs[i]); err != nil {
-				return false, err
+			switch {
+			case errs[i] == nil:
+				records = append(records, f)
+			case !errors.Is(errs[i], store.ErrAbsent):
+				return nil, false, errs[i]
 			}
 		}
 	}
-	return len(entries) > limit, nil
+	return records, len(entries) > limit, nil
 }
 
 // Swap implements store.Shared.
@@ -143,10 +135,12 @@ func (v *Vault) write(ctx context.Context, entry, old string, r record) (string,
 	if err != nil {
 		return "", err
 	}
-	sealed, err := v.seal(entry, compress(slices.Concat(head, []byte("\n"), r.value)))
+	f, err := v.ready()
 	if err != nil {
 		return "", err
 	}
+	packed := compressor.EncodeAll(slices.Concat(head, []byte("\n"), r.value), nil)
+	sealed := v.keys.seal(f.ID, entry, packed)
 	attempt, cancel := leaveTime(ctx)
 	defer cancel()
 	version, err := v.engine.Swap(attempt, entry, old, sealed)
@@ -193,22 +187,15 @@ func (v *Vault) Sweep(ctx context.Context) (removed int, err error) {
 	var over []string
 	until := v.options.Now().Add(-late).Unix()
 	for _, kind := range store.Kinds {
-		all := store.Name{Kind: kind}
-		_, err := v.eachEntry(ctx, all, math.MaxInt, func(f *record, err error) error {
-			switch {
-			case errors.Is(err, store.ErrBroken), errors.Is(err, store.ErrAbsent):
-				return nil
-			case err == nil && f.Gone && f.At <= until:
-				over = append(over, f.entry)
-			}
-			return err
-		})
+		records, _, err := v.readEntries(ctx, store.Name{Kind: kind}, math.MaxInt)
 		if err != nil {
 			return 0, err
 		}
-	}
-	if len(over) == 0 {
-		return 0, nil
+		for _, f := range records {
+			if f.Gone && f.At <= until {
+				over = append(over, f.entry)
+			}
+		}
 	}
 	return len(over), v.engine.Delete(ctx, over...)
 }

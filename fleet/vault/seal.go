@@ -9,7 +9,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
-	"sync"
 
 	"reprise/fleet/store"
 
@@ -47,16 +46,16 @@ func (k *keys) seal(id, name string, content []byte) []byte {
 // another version is damaged: that byte is no proof of anything. The format names a newer reprise.
 func (k *keys) unseal(id, name string, sealed []byte) ([]byte, error) {
 	if len(sealed) < headSize || sealed[0] != sealVersion {
-		return nil, fmt.Errorf("%w: it is no sealed entry", store.ErrBroken)
+		return nil, fmt.Errorf("%s: %w: it is no sealed entry", name, store.ErrBroken)
 	}
 	aead, nonce := k.cipher(sealed[1:headSize])
 	plain, err := aead.Open(nil, nonce, sealed[headSize:], associated(id, name))
 	if err != nil {
-		return nil, fmt.Errorf("%w: damaged, or sealed with another key or for another name",
-			store.ErrBroken)
+		return nil, fmt.Errorf("%s: %w: damaged, or sealed with another key or for another name",
+			name, store.ErrBroken)
 	}
 	if len(plain) < lengthSize || binary.BigEndian.Uint64(plain) > uint64(len(plain)-lengthSize) {
-		return nil, fmt.Errorf("%w: wrong length", store.ErrBroken)
+		return nil, fmt.Errorf("%s: %w: wrong length", name, store.ErrBroken)
 	}
 	return plain[lengthSize : lengthSize+binary.BigEndian.Uint64(plain)], nil
 }
@@ -91,23 +90,9 @@ func padded(n int) int {
 // for mistakes.
 const maxValue = 16 << 20
 
-var compressor = sync.OnceValue(func() *zstd.Encoder {
-	z, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) // it fails only for other options
-	return z
-})
-
-var decompressor = sync.OnceValue(func() *zstd.Decoder {
-	// as above
-	z, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxValue))
-	return z
-})
-
-func compress(b []byte) []byte { return compressor().EncodeAll(b, nil) }
-
-func decompress(b []byte) ([]byte, error) {
-	b, err := decompressor().DecodeAll(b, nil)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", store.ErrBroken, err)
-	}
-	return b, nil
-}
+// Registers are compressed. Only other options make these fail.
+var (
+	compressor, _   = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	decompressor, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0),
+		zstd.WithDecoderMaxMemory(maxValue))
+)

@@ -52,24 +52,12 @@ func Open(ctx context.Context, engine store.Store, options Options) *Vault {
 	return v
 }
 
-func (v *Vault) seal(name string, content []byte) ([]byte, error) {
-	f, err := v.ready()
-	if err != nil {
-		return nil, err
-	}
-	return v.keys.seal(f.ID, name, content), nil
-}
-
 func (v *Vault) unseal(name string, sealed []byte) ([]byte, error) {
 	f, err := v.ready()
 	if err != nil {
 		return nil, err
 	}
-	content, err := v.keys.unseal(f.ID, name, sealed)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
-	}
-	return content, err
+	return v.keys.unseal(f.ID, name, sealed)
 }
 
 // random returns a name that is used once.
@@ -91,11 +79,12 @@ func (v *Vault) Save(ctx context.Context, root string, paths []string) (store.Bu
 	if err != nil {
 		return store.Bundle{}, err
 	}
-	b := store.Bundle{Name: prefixBundle + random(), Digest: digest}
-	sealed, err := v.seal(b.Name, packed.Bytes())
+	f, err := v.ready()
 	if err != nil {
 		return store.Bundle{}, err
 	}
+	b := store.Bundle{Name: prefixBundle + random(), Digest: digest}
+	sealed := v.keys.seal(f.ID, b.Name, packed.Bytes())
 	if _, err := v.engine.Swap(ctx, b.Name, "", sealed); err != nil {
 		return store.Bundle{}, err
 	}
