@@ -225,7 +225,7 @@ func (b *Book) Take(of *ledger.Reading, d decide.Decision, c *ledger.Call) (*led
 		return nil, err
 	}
 	var err error
-	h.register.Version, err = b.Store.Swap(ctx, r.name, r.stored, h.register.Value)
+	h.Register.Version, err = b.Store.Swap(ctx, r.name, r.stored, h.Register.Value)
 	if errors.Is(err, store.ErrMoved) {
 		return nil, ledger.ErrMoved
 	}
@@ -235,7 +235,7 @@ func (b *Book) Take(of *ledger.Reading, d decide.Decision, c *ledger.Call) (*led
 	of.Loan = &ledger.Loan{Kind: r.name.Kind, Key: b.Digests, Share: b.share(r.name, c), Hold: h}
 	t, err := b.Local.Take(of, d, c)
 	if err != nil {
-		return nil, errors.Join(err, b.undo(h.register, r.before))
+		return nil, errors.Join(err, b.undo(h.Register, r.before))
 	}
 	t.Totals, t.Left = own.Totals, own.LeftFiles
 	return t, nil
@@ -255,7 +255,7 @@ func (b *Book) undo(at store.Register, before []byte) error {
 // takeOn carries out the decision on a register that was read, and returns the hold.
 func (b *Book) takeOn(read *reading, d decide.Decision,
 	c *ledger.Call) (h *hold, r *register, own ledger.Session) {
-	h = &hold{holder: rand.Text(), call: c}
+	h = &hold{taken: taken{Holder: rand.Text()}, call: c}
 	var from int64
 	if d.Mode.Continues() {
 		r, from = read.find(d.Session)
@@ -278,10 +278,9 @@ func (b *Book) takeOn(read *reading, d decide.Decision,
 	number, source := chain.Begin(c, d, goneOn)
 	own = chain.Sessions[number-1]
 	r.update(chain)
-	r.hold(number, h.holder, b.Host, c.Now)
-	r.hold(source, h.holder, b.Host, c.Now)
-	h.register = store.Register{Name: r.name, Value: r.encode(c.Now)}
-	h.over = r.without(before)
+	r.hold(h.Holder, b.Host, c.Now, number, source)
+	h.Register = store.Register{Name: r.name, Value: r.encode(c.Now)}
+	h.Over = r.without(before)
 	return h, r, own
 }
 

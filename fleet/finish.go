@@ -19,17 +19,15 @@ import (
 // An Unfinished is the work that a call leaves in the store once it has ended. It contains no text
 // of prompts or answers.
 type Unfinished struct {
-	Register store.Register // as the call has last written it
-	Holder   string
-	Over     []string // bundles to remove
-	Home     string
-	Paths    store.Texts  // the session's files, none if there is nothing to resume
-	Bundle   store.Bundle // of these files, once they are in the store
-	Place    string       // see Book
-	Tree     string
-	Result   ledger.Ending
-	When     decide.Millis // the start of the call
-	tree     func() string // returns Tree, nil once it is known
+	taken
+	Home   string
+	Paths  store.Texts  // the session's files, none if there is nothing to resume
+	Bundle store.Bundle // of these files, once they are in the store
+	Place  string       // see Book
+	Tree   string
+	Result ledger.Ending
+	When   decide.Millis // the start of the call
+	tree   func() string // returns Tree, nil once it is known
 }
 
 // Job implements ledger.Remote: it names the task, or all that begin as the call does.
@@ -63,15 +61,11 @@ func (b *Book) finishHere(t *ledger.Ticket,
 	if h == nil || t.Session == 0 { // or a refusal could not be recorded here
 		return nil, err
 	}
-	last := o
-	if n := len(later); n > 0 {
-		last = &later[n-1].Outcome
-	}
 	h.mu.Lock()
-	u := &Unfinished{Register: h.register, Holder: h.holder, Over: h.over, Home: h.call.Home,
-		Place:  b.Place,
+	u := &Unfinished{taken: h.taken, Home: h.call.Home, Place: b.Place,
 		Result: b.Local.Ending(t, o, later), When: h.call.Now}
 	h.mu.Unlock()
+	last := &u.Result.Outcome
 	if state, _, _ := last.State(); state == decide.Live {
 		u.Paths = last.Paths
 	}
@@ -103,9 +97,8 @@ func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 		return errors.Join(errUnfinished, failed, context.Cause(ctx))
 	}
 	u.settleTree()
-	h := &hold{register: u.Register, holder: u.Holder, over: u.Over}
-	err := b.finishHeld(ctx, h, u)
-	if errors.Is(err, errFenced) && h.keeps(u.Bundle.Name) {
+	err := b.finishHeld(ctx, u)
+	if errors.Is(err, errFenced) && u.keeps(u.Bundle.Name) {
 		err = nil // an earlier try has done it, but has got no answer in time
 	}
 	if err != nil && b.isOver(ctx) {
@@ -115,24 +108,22 @@ func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 	case err == nil && u.Bundle.Name != "":
 		err = b.Local.NoteFiles(u.Result.Session, u.Bundle.Digest)
 	case errors.Is(err, errFenced) && u.Bundle.Name != "":
-		h.over = append(h.over, u.Bundle.Name)
+		u.Over = append(u.Over, u.Bundle.Name)
 	}
 	err = errors.Join(failed, err)
 	// else the register might name them still
-	if len(h.over) > 0 && (err == nil || errors.Is(err, errFenced)) {
-		_ = b.Store.Drop(ctx, h.over...) // the store's own rules remove the rest
+	if len(u.Over) > 0 && (err == nil || errors.Is(err, errFenced)) {
+		_ = b.Store.Drop(ctx, u.Over...) // the store's own rules remove the rest
 	}
 	return err
 }
 
 // finishHeld records in the register how the run ended, and releases the session.
-func (b *Book) finishHeld(ctx context.Context, h *hold, u *Unfinished) error {
+func (b *Book) finishHeld(ctx context.Context, u *Unfinished) error {
 	if err := b.resetOthers(ctx, u.Register.Name, u.Result.Resets); err != nil {
 		return err
 	}
-	return b.edit(ctx, h, u.When, func(r *register) error {
-		number, source := r.own(u.Holder)
-		var err error
+	return b.edit(ctx, &u.taken, u.When, func(r *register, number, source int64) (err error) {
 		r.change(func(c *ledger.Chain) { err = c.Finish(number, &u.Result) })
 		b.release(r, number, source, u)
 		return err

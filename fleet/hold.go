@@ -20,14 +20,19 @@ const heldFor decide.Millis = 15 * 60_000
 
 // A hold is the part of a store that a call has taken.
 type hold struct {
-	register store.Register // as this call has last written it
-	holder   string         // a random name of the run
-	over     []string       // bundles that no session of the register has any more
-	call     *ledger.Call
-	from     session // that the call resumes, as it was
+	taken
+	call *ledger.Call
+	from session // that the call resumes, as it was
 	// another call has it now, or that is not known: there is nothing to record in the store
 	lost atomic.Bool
-	mu   sync.Mutex // guards the fields that edit changes
+	mu   sync.Mutex // guards the fields of taken
+}
+
+// A taken register is a call's own.
+type taken struct {
+	Register store.Register // as the call has last written it
+	Holder   string         // a random name of the run
+	Over     []string       // bundles that no session of the register has any more
 }
 
 // holdOf returns a call's hold in a store, nil if it has none, or not any more.
@@ -39,8 +44,8 @@ func holdOf(t *ledger.Ticket) *hold {
 }
 
 // keeps reports whether a session of the register has the bundle.
-func (h *hold) keeps(bundle string) bool {
-	r, err := decode(h.register)
+func (t *taken) keeps(bundle string) bool {
+	r, err := decode(t.Register)
 	return err == nil && slices.Contains(r.bundles(), bundle)
 }
 
@@ -87,18 +92,18 @@ func edit(ctx context.Context, registers store.Shared, at *store.Register, now d
 	}
 }
 
-// edit changes the register of a call's hold. It fails with errFenced if the hold is lost.
-func (b *Book) edit(ctx context.Context, h *hold, now decide.Millis,
-	change func(*register) error) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	over, err := edit(ctx, b.Store, &h.register, now, func(r *register) error {
-		if number, _ := r.own(h.holder); number == 0 {
+// edit changes a taken register; change gets the numbers of the call's session and of the source.
+// It fails with errFenced if the register is not the call's own any more.
+func (b *Book) edit(ctx context.Context, t *taken, now decide.Millis,
+	change func(r *register, number, source int64) error) error {
+	over, err := edit(ctx, b.Store, &t.Register, now, func(r *register) error {
+		number, source := r.own(t.Holder)
+		if number == 0 {
 			return errFenced
 		}
-		return change(r)
+		return change(r, number, source)
 	})
-	h.over = append(h.over, over...)
+	t.Over = append(t.Over, over...)
 	return err
 }
 
@@ -110,10 +115,10 @@ func (b *Book) Renew(t *ledger.Ticket, now decide.Millis) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
 	defer cancel()
-	return b.edit(ctx, h, h.call.Now, func(r *register) error {
-		number, source := r.own(h.holder)
-		r.hold(number, h.holder, b.Host, now)
-		r.hold(source, h.holder, b.Host, now)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return b.edit(ctx, &h.taken, h.call.Now, func(r *register, number, source int64) error {
+		r.hold(h.Holder, b.Host, now, number, source)
 		return nil
 	})
 }
@@ -126,17 +131,18 @@ func (b *Book) FallBack(t *ledger.Ticket, why reason.Code) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
 	defer cancel()
-	failed := b.edit(ctx, h, h.call.Now, func(r *register) error {
-		number, source := r.own(h.holder)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	failed := b.edit(ctx, &h.taken, h.call.Now, func(r *register, number, source int64) error {
 		for i := range r.Sessions {
-			if s := &r.Sessions[i]; s.Holder == h.holder {
+			if s := &r.Sessions[i]; s.Holder == h.Holder {
 				s.State, s.Holder = decide.Live, ""
 			}
 		}
 		var anew int64
 		r.change(func(c *ledger.Chain) { anew = c.FallBack(t, number, source, why) })
 		if err == nil { // else the call has no session that it could give back
-			r.hold(anew, h.holder, b.Host, h.call.Now)
+			r.hold(h.Holder, b.Host, h.call.Now, anew)
 		}
 		return nil
 	})

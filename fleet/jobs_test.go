@@ -223,8 +223,8 @@ func TestReadingAndTakingShareALimit(t *testing.T) {
 
 // A directory's name that is not UTF-8 stays another one than its like.
 func TestUnfinishedWorkIsOfTheSameNames(t *testing.T) {
-	u := &Unfinished{Register: store.Register{Name: store.Name{Kind: store.Task,
-		Of: []string{"org/repo", "/work\xff", "task"}}}, Paths: []string{"session\xff"}}
+	u := &Unfinished{taken: taken{Register: store.Register{Name: store.Name{Kind: store.Task,
+		Of: []string{"org/repo", "/work\xff", "task"}}}}, Paths: []string{"session\xff"}}
 	var got Unfinished
 	if err := json.Unmarshal([]byte(ledger.EncodeJSON(u)), &got); err != nil ||
 		!reflect.DeepEqual(&got, u) {

@@ -100,11 +100,13 @@ func (r *register) change(change func(*ledger.Chain)) {
 	r.update(c)
 }
 
-// hold makes a session the run's own: nobody else resumes it. The number can be 0, for none.
-func (r *register) hold(number int64, holder, host string, now decide.Millis) {
-	if number > 0 {
-		s := &r.Sessions[number-1]
-		s.State, s.Holder, s.HeldUntil, s.Host = decide.Running, holder, now+heldFor, host
+// hold makes sessions the run's own: nobody else resumes them. A number can be 0, for none.
+func (r *register) hold(holder, host string, now decide.Millis, numbers ...int64) {
+	for _, number := range numbers {
+		if number > 0 {
+			s := &r.Sessions[number-1]
+			s.State, s.Holder, s.HeldUntil, s.Host = decide.Running, holder, now+heldFor, host
+		}
 	}
 }
 
