@@ -64,6 +64,8 @@ type reading struct {
 	// without damaged ones; chains and sessions of facts have their numbers from these
 	registers []*register
 	versions  map[string]string // of all registers, by their IDs
+	damaged   bool              // some register is
+	more      bool              // there are other registers
 	until     time.Time         // when the call must have taken the session
 }
 
@@ -79,14 +81,14 @@ func (r *reading) find(id int64) (*register, int64) {
 	return nil, 0
 }
 
-// read reads the registers that a call depends on. more reports that there are others.
-func (b *Book) read(ctx context.Context,
-	c *ledger.Call) (r *reading, damaged, more bool, err error) {
+// read reads the registers that a call depends on.
+func (b *Book) read(ctx context.Context, c *ledger.Call) (r *reading, err error) {
 	name := b.name(c)
+	r = &reading{versions: map[string]string{}}
 	var stored []store.Register
 	if name.Kind == store.Opening || c.DerivedRole() {
 		all := store.Name{Kind: name.Kind, Of: name.Of}
-		stored, more, err = b.Store.List(ctx, all, maxFound)
+		stored, r.more, err = b.Store.List(ctx, all, maxFound)
 	}
 	isOwn := func(r store.Register) bool { return r.Name.ID == name.ID }
 	if err == nil && name.Kind == store.Task && !slices.ContainsFunc(stored, isOwn) {
@@ -95,22 +97,21 @@ func (b *Book) read(ctx context.Context,
 		stored = append(stored, own...)
 	}
 	if err != nil {
-		return nil, false, false, err
+		return nil, err
 	}
-	r = &reading{versions: map[string]string{}}
 	for _, one := range stored {
 		r.versions[one.Name.ID] = one.Version
 		decoded, err := decode(one)
-		if errors.Is(err, store.ErrBroken) {
-			damaged = true
-			continue
+		switch {
+		case err == nil:
+			r.registers = append(r.registers, decoded)
+		case errors.Is(err, store.ErrBroken):
+			r.damaged = true
+		default:
+			return nil, err
 		}
-		if err != nil {
-			return nil, false, false, err
-		}
-		r.registers = append(r.registers, decoded)
 	}
-	return r, damaged, more, nil
+	return r, nil
 }
 
 // Load implements ledger.Book.
@@ -121,7 +122,7 @@ func (b *Book) Load(c *ledger.Call) (*ledger.Reading, error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
 	defer cancel()
-	r, damaged, more, err := b.read(ctx, c)
+	r, err := b.read(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -129,10 +130,8 @@ func (b *Book) Load(c *ledger.Call) (*ledger.Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.More = f.More || more
-	switch {
-	case f.Fresh != "":
-	case b.lacks(c, f.Chains), damaged && len(f.Chains) == 0:
+	f.More = f.More || r.more
+	if f.Fresh == "" && (b.lacks(c, f.Chains) || r.damaged && len(f.Chains) == 0) {
 		f.Fresh = reason.StoreUnavailable
 	}
 	r.until, _ = ctx.Deadline()

@@ -62,8 +62,8 @@ func TestRegisterFormat(t *testing.T) {
 	f.registers = map[string]store.Register{}
 	name := a.name(c)
 	f.registers[fmt.Sprint(name)] = store.Register{Name: name, Value: text, Version: "v1"}
-	read, damaged, _, err := a.read(t.Context(), c)
-	if err != nil || len(read.registers) != 1 || damaged {
+	read, err := a.read(t.Context(), c)
+	if err != nil || len(read.registers) != 1 || read.damaged {
 		t.Fatal(read, err)
 	}
 }
