@@ -7,10 +7,8 @@ import (
 
 	"reprise/fleet/helper"
 	"reprise/fleet/s3"
-	"reprise/fleet/selftest"
 )
 
 func main() {
-	engines := helper.Engines{Open: s3.Open, SelfTest: selftest.Run}
-	os.Exit(helper.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, engines))
+	os.Exit(helper.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, s3.Open))
 }

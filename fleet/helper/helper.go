@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -17,29 +16,26 @@ import (
 
 	"reprise/config"
 	"reprise/fleet/bundle"
+	"reprise/fleet/selftest"
 	"reprise/fleet/store"
 	"reprise/fleet/vault"
 	"reprise/fleet/wire"
 )
 
-// Engines opens engines by URL, and tests whether one can be trusted.
-type Engines struct {
-	// without waiting for the store
-	Open     func(ctx context.Context, url string) (store.Store, error)
-	SelfTest func(ctx context.Context, s store.Store) error
-}
+// An OpenEngine opens an engine by a URL, without waiting for the store.
+type OpenEngine func(url string) (store.Store, error)
 
 // exitFindings is the exit code of a check that has found something, as of shimctl doctor.
 const exitFindings = 3
 
 // Main runs the helper and returns the exit code.
-func Main(args []string, in, out, log *os.File, engines Engines) int {
+func Main(args []string, in, out, log *os.File, engine OpenEngine) int {
 	if len(args) == 1 && args[0] == "version" {
 		fmt.Fprintln(out, "reprise-store", config.Version)
 		return 0
 	}
 	if len(args) == 1 && verbs[args[0]] != nil {
-		if err := run(args[0], out, engines); err != nil {
+		if err := run(args[0], out, engine); err != nil {
 			fmt.Fprintln(log, "error:", args[0], "the store:", err)
 			if known := (*store.Error)(nil); errors.As(err, &known) && known.Hint() != "" {
 				fmt.Fprintln(log, "hint:", known.Hint())
@@ -63,31 +59,28 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 	// A signal for a whole container or service ends the tool, and the session is then saved.
 	// Without a reader, requests are still to be carried out.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
-	if err := serve(in, out, engines); err != nil {
+	err := wire.Serve(context.Background(), in, out,
+		func(ctx context.Context, c wire.Config) (store.Shared, error) {
+			return open(ctx, c.URL, c.Key, "", engine)
+		})
+	if err != nil {
 		fmt.Fprintln(log, "reprise-store:", err)
 		return 1
 	}
 	return 0
 }
 
-// serve carries out all requests.
-func serve(in io.Reader, out io.Writer, engines Engines) error {
-	return wire.Serve(context.Background(), in, out,
-		func(ctx context.Context, c wire.Config) (store.Shared, error) {
-			key, err := store.ReadKey(c.Key, "")
-			if err != nil {
-				return nil, err
-			}
-			return open(ctx, c.URL, key, engines)
-		})
-}
-
-func open(ctx context.Context, url string, key store.Key, engines Engines) (*vault.Vault, error) {
-	engine, err := engines.Open(ctx, url)
+// open opens a store with a key, in a text or a file.
+func open(ctx context.Context, url, keyText, keyFile string,
+	openEngine OpenEngine) (*vault.Vault, error) {
+	key, err := store.ReadKey(keyText, keyFile)
 	if err != nil {
 		return nil, err
 	}
-	options := vault.Options{Key: key, Limits: bundle.Usual, SelfTest: engines.SelfTest,
-		Now: time.Now}
+	engine, err := openEngine(url)
+	if err != nil {
+		return nil, err
+	}
+	options := vault.Options{Key: key, Limits: bundle.Usual, SelfTest: selftest.Run, Now: time.Now}
 	return vault.Open(ctx, engine, options), nil
 }

@@ -2,6 +2,7 @@ package helper
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -26,10 +27,7 @@ import (
 // This binary is the helper, too.
 func TestMain(m *testing.M) {
 	if os.Getenv("REPRISE_TEST_HELPER") != "" {
-		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, Engines{
-			Open:     openDirectory,
-			SelfTest: func(context.Context, store.Store) error { return nil },
-		}))
+		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, openDirectory))
 	}
 	os.Exit(m.Run())
 }
@@ -40,7 +38,7 @@ type directory struct {
 	path string
 }
 
-func openDirectory(_ context.Context, url string) (store.Store, error) {
+func openDirectory(url string) (store.Store, error) {
 	path, ok := strings.CutPrefix(url, "dir://")
 	if !ok {
 		return nil, fmt.Errorf("no engine for %s", url)
@@ -57,7 +55,7 @@ func (d *directory) Read(_ context.Context, name string) (store.Entry, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		err = store.ErrAbsent
 	}
-	return store.Entry{Content: content, Version: fmt.Sprint(len(content))}, err
+	return store.Entry{Content: content, Version: versionOf(content)}, err
 }
 
 func (d *directory) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
@@ -69,8 +67,10 @@ func (d *directory) Swap(ctx context.Context, key, old string, value []byte) (st
 	if e, err := d.Read(ctx, key); err == nil && e.Version != old || err != nil && old != "" {
 		return "", store.ErrMoved
 	}
-	return fmt.Sprint(len(value)), os.WriteFile(d.file(key), value, 0o600)
+	return versionOf(value), os.WriteFile(d.file(key), value, 0o600)
 }
+
+func versionOf(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
 func (d *directory) List(context.Context, string) ([]string, error) { return nil, nil }
 func (d *directory) Delete(context.Context, ...string) error        { return nil }

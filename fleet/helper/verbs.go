@@ -26,7 +26,7 @@ var verbs = map[string]func(context.Context, *vault.Vault, config.Config, io.Wri
 }
 
 // run carries out a verb on the store that the configuration and the environment name.
-func run(verb string, out io.Writer, engines Engines) error {
+func run(verb string, out io.Writer, engine OpenEngine) error {
 	path, err := config.ConfigFile(os.Getenv)
 	if err != nil {
 		return err
@@ -42,13 +42,9 @@ func run(verb string, out io.Writer, engines Engines) error {
 	case s.URL == "":
 		return errors.New("no store is configured: set REPRISE_STORE, or url under [store]")
 	}
-	key, err := store.ReadKey(s.Key, s.KeyFile)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	opened, err := open(ctx, s.URL, key, engines)
+	opened, err := open(ctx, s.URL, s.Key, s.KeyFile, engine)
 	if err != nil {
 		return err
 	}

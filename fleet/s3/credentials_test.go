@@ -171,7 +171,7 @@ func TestAddressing(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "a")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "s")
 	port := server.URL[strings.LastIndex(server.URL, ":"):]
-	opened, err := Open(t.Context(), "s3://bucket?endpoint=http://localhost"+port)
+	opened, err := Open("s3://bucket?endpoint=http://localhost" + port)
 	if err != nil {
 		t.Fatal(err)
 	}

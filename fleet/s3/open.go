@@ -24,7 +24,7 @@ var _ store.Store = (*Store)(nil)
 // Open returns the store of a URL such as
 // s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1, which the configuration has checked.
 // It does not connect. The errors contain nothing of the URL.
-func Open(_ context.Context, text string) (store.Store, error) {
+func Open(text string) (store.Store, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return nil, errors.New("the store's URL is not one")

@@ -50,7 +50,8 @@ func (r *request) failed(ctx context.Context, what string, err error) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", what, context.Cause(ctx))
 	case errors.As(err, &answer) && answer.StatusCode != 0:
-		return fmt.Errorf("%s: %w: %s", what, r.refused(answer), text(answer))
+		return fmt.Errorf("%s: %w: %d %s: %s", what, r.refused(answer), answer.StatusCode,
+			answer.Code, answer.Message)
 	case errors.Is(err, errNoCredentials):
 		return fmt.Errorf("%s: %w: %w", what, store.ErrDenied, err)
 	case unknown:
@@ -94,8 +95,4 @@ func (r *request) refused(answer minio.ErrorResponse) error {
 	default:
 		return errRefused
 	}
-}
-
-func text(answer minio.ErrorResponse) string {
-	return fmt.Sprintf("%d %s: %s", answer.StatusCode, answer.Code, answer.Message)
 }

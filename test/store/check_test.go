@@ -114,7 +114,7 @@ func (w *world) serve(ctx context.Context, t *testing.T, p plan) {
 		t.Setenv(name, value)
 	}
 	url := s.Fresh()
-	w.open = func() (store.Store, error) { return s3.Open(context.WithoutCancel(ctx), url) }
+	w.open = func() (store.Store, error) { return s3.Open(url) }
 	killing, cancel := context.WithCancel(ctx)
 	done := make(chan error)
 	go func() { done <- killAgain(killing, t, s, rand.New(rand.NewPCG(p.seed, 0))) }()
