@@ -44,7 +44,7 @@ func Open(text string) (store.Store, error) {
 	}
 	client, err := minio.NewCore(host,
 		&minio.Options{Secure: secure, MaxRetries: 1, Creds: credentials.New(newFinder("")),
-			Region: region(query), Transport: noting{transport}})
+			Region: region(query), Transport: transport})
 	if err != nil {
 		return nil, errNoEndpoint
 	}

@@ -21,23 +21,12 @@ type request struct {
 	sent     atomic.Bool // it had a connection, so that the server might have read it
 }
 
-type requestKey struct{}
-
+// begin returns a request, and the context that notes whether it is sent. Requests for credentials
+// have another one.
 func begin(ctx context.Context, write bool) (*request, context.Context) {
 	r := &request{write: write}
-	return r, context.WithValue(ctx, requestKey{}, r)
-}
-
-// A noting transport notes which requests are sent. Those for credentials take another one.
-type noting struct{ *http.Transport }
-
-// RoundTrip implements http.RoundTripper.
-func (n noting) RoundTrip(q *http.Request) (*http.Response, error) {
-	if r, ok := q.Context().Value(requestKey{}).(*request); ok {
-		trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { r.sent.Store(true) }}
-		q = q.WithContext(httptrace.WithClientTrace(q.Context(), trace))
-	}
-	return n.Transport.RoundTrip(q)
+	return r, httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { r.sent.Store(true) }})
 }
 
 // failed returns the meaning of a library's error for a caller.
