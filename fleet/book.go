@@ -31,10 +31,7 @@ import (
 
 // A Book is the ledger.Book of a store that several machines share. Each chain has a separate
 // register: the register of a named task is found by the tool and role, an unnamed one by how the
-// prompts begin.
-//
-// Taking a session is a swap of the register; of several from one version one succeeds. Only the
-// call that holds the session makes it live again, with another bundle. Times only end waiting.
+// prompts begin. Only the call that holds a session makes it live again. Times only end waiting.
 type Book struct {
 	ledger.RemoteOptions
 	Store   store.Shared

@@ -62,19 +62,16 @@ func (k *keys) unseal(id, name string, sealed []byte) ([]byte, error) {
 
 // cipher returns the cipher and nonce of the one entry that has this salt.
 func (k *keys) cipher(salt []byte) (cipher.AEAD, []byte) {
-	b, err := hkdf.Key(sha256.New, k.contents, salt, "reprise store entry", keySize+nonceSize)
+	b := must(hkdf.Key(sha256.New, k.contents, salt, "reprise store entry", keySize+nonceSize))
+	return must(cipher.NewGCM(must(aes.NewCipher(b[:keySize])))), b[keySize:]
+}
+
+// must returns a value of a function that fails only for other sizes of keys or blocks.
+func must[T any](value T, err error) T {
 	if err != nil {
-		panic(err) // it fails only for longer keys
+		panic(err)
 	}
-	block, err := aes.NewCipher(b[:keySize])
-	if err != nil {
-		panic(err) // it fails only for keys of other sizes
-	}
-	aead, err := cipher.NewGCM(block)
-	if err != nil {
-		panic(err) // it fails only for other blocks
-	}
-	return aead, b[keySize:]
+	return value
 }
 
 // associated returns the data that bind an entry. An ID has always the same length.
