@@ -187,6 +187,11 @@ func TestUnpackReplacesOnlyWhatItMay(t *testing.T) {
 		nil, limits); err != nil {
 		t.Errorf("over its own files: %v", err)
 	}
+	to = tree(t, map[string]string{"s/a": strings.Repeat("x", int(limits.Size)+1)})
+	if err := Unpack(t.Context(), stream(packed), digest, to, []string{"s"},
+		[]string{before}, limits); !errors.Is(err, store.ErrChanged) {
+		t.Errorf("over more than a bundle can have: %v", err)
+	}
 	for _, odd := range []func(name string) error{
 		func(name string) error { return os.Symlink("b", name) },
 		func(name string) error { return os.Mkdir(name, 0o755) },

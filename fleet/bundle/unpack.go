@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path"
 	"slices"
@@ -191,8 +190,8 @@ func (u *unpacker) present(replace []string,
 			return "", nil, fmt.Errorf("%w: %s is no regular file", store.ErrChanged, name)
 		}
 	}
-	any := Limits{Size: math.MaxInt64, Files: u.limits.Files}
-	if files, err = list(u.root, selection{own: u.chosen.own}, any); err != nil {
+	// beyond the limits they are of no bundle
+	if files, err = list(u.root, selection{own: u.chosen.own}, u.limits); err != nil {
 		return "", nil, fmt.Errorf("%w: %w", store.ErrChanged, err)
 	}
 	digest, err = digestOf(u.root, files)
