@@ -148,10 +148,11 @@ func TestMistakes(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Parse("c.toml", c.text, "/h")
-			var e *Error
-			if !errors.As(err, &e) {
-				t.Fatalf("error is %v, want an *Error", err)
+			var all Mistakes
+			if !errors.As(err, &all) {
+				t.Fatalf("error is %v, want Mistakes", err)
 			}
+			e := all[0]
 			start, open := strings.CutSuffix(c.want, "*")
 			if e.Error() != c.want && !(open && strings.HasPrefix(e.Error(), start)) {
 				t.Errorf("error is %q, want %q", e, c.want)

@@ -37,15 +37,6 @@ func (m Mistakes) Error() string {
 	return fmt.Sprintf("%v (and %d more)", m[0], len(m)-1)
 }
 
-// Unwrap returns the mistakes.
-func (m Mistakes) Unwrap() []error {
-	var all []error
-	for _, e := range m {
-		all = append(all, e)
-	}
-	return all
-}
-
 // mistake is a setting's error about a value. The reader adds the place.
 type mistake struct{ problem, hint string }
 

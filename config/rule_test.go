@@ -336,10 +336,11 @@ func TestRuleMistakes(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Parse("c.toml", c.text, "/h")
-			var e *Error
-			if !errors.As(err, &e) {
-				t.Fatalf("error is %v, want an *Error", err)
+			var all Mistakes
+			if !errors.As(err, &all) {
+				t.Fatalf("error is %v, want Mistakes", err)
 			}
+			e := all[0]
 			if e.Error() != c.want || e.Hint != c.hint {
 				t.Errorf("error is %q, hint %q; want %q, %q", e, e.Hint, c.want, c.hint)
 			}

@@ -183,7 +183,6 @@ func Version() string {
 // HintFor returns a remedy for an error, "" for none.
 func HintFor(err error) string {
 	var mistakes config.Mistakes
-	var mistake *config.Error
 	var with hinted
 	switch {
 	case errors.As(err, &with):
@@ -192,8 +191,8 @@ func HintFor(err error) string {
 		return "wait until the call has ended"
 	case errors.As(err, &mistakes) && len(mistakes) > 1:
 		return "shimctl doctor lists the mistakes"
-	case errors.As(err, &mistake):
-		return mistake.Hint
+	case errors.As(err, &mistakes):
+		return mistakes[0].Hint
 	}
 	if fix := FixFor(err); fix != "" {
 		return fix + "; a call that cannot use the ledger runs the real binary"

@@ -220,7 +220,10 @@ func (d *checkup) configuration() {
 	case d.mistakes != nil:
 		all := []error{d.mistakes}
 		if mistakes, is := errors.AsType[config.Mistakes](d.mistakes); is {
-			all = mistakes.Unwrap()
+			all = nil
+			for one := range slices.Chunk(mistakes, 1) {
+				all = append(all, one)
+			}
 		}
 		for _, mistake := range all {
 			d.Problem(name, d.TildeIn(mistake.Error())+"; every call is passed through",
