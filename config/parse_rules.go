@@ -19,22 +19,16 @@ func (d document) rules(policy Policy, home string) (rules []Rule, mistakes Mist
 	rules = make([]Rule, len(list))
 	for i := range rules {
 		rules[i].Policy = policy
-		within := d
-		within.tree, within.under, within.rule = list[i], toml.Key{ruleKey}, i
-		mistakes = append(mistakes, readRule(within, &rules[i], home)...)
+		d.tree, d.under, d.rule = list[i], toml.Key{ruleKey}, i
+		env, _ := d.tree["env"].(map[string]any)
+		known := ruleSettings(&rules[i], home, slices.Sorted(maps.Keys(env)))
+		mistakes = append(mistakes, applyAll(d, tableKeys(d.tree, nil), known)...)
+		if d.tree["name"] == nil {
+			mistakes = append(mistakes, d.place(nil,
+				&mistake{"has no name", `write name = "..." in it`}))
+		}
 	}
 	return rules, mistakes
-}
-
-func readRule(d document, r *Rule, home string) Mistakes {
-	env, _ := d.tree["env"].(map[string]any)
-	known := ruleSettings(r, home, slices.Sorted(maps.Keys(env)))
-	mistakes := applyAll(d, tableKeys(d.tree, nil), known)
-	if d.tree["name"] == nil {
-		mistakes = append(mistakes, d.place(nil,
-			&mistake{"has no name", `write name = "..." in it`}))
-	}
-	return mistakes
 }
 
 // tableKeys returns the keys of a table and of those in it.

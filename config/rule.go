@@ -79,7 +79,7 @@ type Match struct {
 	Captured bool
 	Attempt  int      // rewrite.NoAttempt if it is not given
 	Fresh    bool     // the prompt ends the chain
-	Resets   []string // the roles: the prompt ends their chains of the task
+	Resets   []string // the other roles: the prompt ends their chains of the task
 }
 
 // Match returns the first rule that matches; the user's come before the presets. If none does, it
@@ -141,8 +141,8 @@ func (r *Rule) match(s Subject) (Match, bool) {
 	m.deriveRole(s)
 	ended := anyIn(r.freshWhen, ends(s.Prompt))
 	m.Fresh = ended || m.Task != "" && asksForReset(s.Prompt)
-	if ended && r.reset.role != "" {
-		m.resets(r.reset.role)
+	if role := r.reset.role; ended && role != "" && !prompt.IsRole(m.Role, role) {
+		m.Resets = []string{role}
 	}
 	return m, true
 }
@@ -275,16 +275,6 @@ func (m Match) resetRole() string {
 		return ""
 	}
 	return m.Role
-}
-
-// resets records that a role's chain ends with the call. If it is the call's own, the call is
-// fresh.
-func (m *Match) resets(role string) {
-	if prompt.IsRole(m.Role, role) {
-		m.Fresh = true
-		return
-	}
-	m.Resets = append(m.Resets, role)
 }
 
 // ResetBy returns the roles that lose a chain by the tool's final answer.
