@@ -160,14 +160,11 @@ func (v *Vault) readBack(ctx context.Context, entry, old,
 	case err == nil && f.Write == write:
 		return f.version, nil
 	case err == nil && f.version != old || old != "" && errors.Is(err, store.ErrAbsent):
-		return "", fmt.Errorf("%w: read back after: %w", store.ErrMoved, withoutKind(lost))
+		return "", fmt.Errorf("%w: read back after: %v", store.ErrMoved, lost)
 	default: // unchanged, or not readable: a lost write can still arrive
 		return "", lost
 	}
 }
-
-// withoutKind returns an error of the same text that is none of the store's errors.
-func withoutKind(err error) error { return errors.New(err.Error()) }
 
 // leaveTime returns a context that leaves a third of the time that is left for reading back.
 func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
