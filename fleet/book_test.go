@@ -463,6 +463,16 @@ func TestUnfinishedWorkThatIsDone(t *testing.T) {
 	wantResume(t, b, sharedCall(b, "task", prompt+"\n\nMore.", 3000), firstID)
 }
 
+// A lateStore packs nothing once the time is over.
+type lateStore struct{ *fakeStore }
+
+func (s lateStore) Save(ctx context.Context, root string, paths []string) (store.Bundle, error) {
+	if ctx.Err() != nil {
+		return store.Bundle{}, ctx.Err()
+	}
+	return s.fakeStore.Save(ctx, root, paths)
+}
+
 // Another process can do the work that a call leaves.
 func TestUnfinished(t *testing.T) {
 	f := newFakeStore()
@@ -471,12 +481,13 @@ func TestUnfinished(t *testing.T) {
 	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
 	o := goodOutcome(firstID, "A secret answer.", 2000)
 	o.Paths, o.Tree = []string{"sessions/" + firstID}, tree
-	u, err := a.finishHere(ticket, o)
-	if err != nil {
-		t.Fatal(err)
+	a.Store = lateStore{f}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	text, err := a.FinishWithin(ctx, ticket, o)
+	if text == nil || err != nil || len(f.bundles) > 0 {
+		t.Fatalf("%q is left, %v", text, err)
 	}
-	u.settleTree()
-	text := []byte(ledger.EncodeJSON(u))
 	if bytes.Contains(text, []byte("secret")) || bytes.Contains(text, []byte("coder")) {
 		t.Errorf("the text of a prompt or an answer is in %s", text)
 	}

@@ -40,23 +40,7 @@ func (b *Book) Job(c *ledger.Call) string {
 // FinishWithin implements ledger.Remote. Nobody resumes a session that the store lacks.
 func (b *Book) FinishWithin(ctx context.Context, t *ledger.Ticket,
 	o *ledger.Outcome, later ...ledger.Turn) (left []byte, err error) {
-	u, err := b.finishHere(t, o, later...)
-	if u == nil {
-		return nil, err
-	}
-	failed := b.complete(ctx, u)
-	if errors.Is(failed, errUnfinished) {
-		u.settleTree()
-		return []byte(ledger.EncodeJSON(u)), err
-	}
-	return nil, errors.Join(err, failed)
-}
-
-// finishHere finishes the call on this machine only and returns the work that is left, which
-// another process can complete; nil if nothing is.
-func (b *Book) finishHere(t *ledger.Ticket,
-	o *ledger.Outcome, later ...ledger.Turn) (*Unfinished, error) {
-	err := b.Local.Finish(t, o, later...)
+	err = b.Local.Finish(t, o, later...)
 	h := holdOf(t)
 	if h == nil || t.Session == 0 { // or a refusal could not be recorded here
 		return nil, err
@@ -73,7 +57,12 @@ func (b *Book) finishHere(t *ledger.Ticket,
 		u.tree = sync.OnceValue(last.Tree)
 		go u.tree() // while the session is packed
 	}
-	return u, err
+	failed := b.complete(ctx, u)
+	if errors.Is(failed, errUnfinished) {
+		u.settleTree()
+		return []byte(ledger.EncodeJSON(u)), err
+	}
+	return nil, errors.Join(err, failed)
 }
 
 // errUnfinished reports that the time was over first. Another process can do the rest.
