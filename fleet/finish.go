@@ -107,34 +107,29 @@ func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 	return err
 }
 
-// finishHeld records in the register how the run ended, and releases the session.
+// finishHeld records in the register how the run ended, and ends the hold: the session has a new
+// bundle, or none, and the source of a copy can be resumed again only if the copy came to nothing.
 func (b *Book) finishHeld(ctx context.Context, u *Unfinished) error {
 	if err := b.resetOthers(ctx, u.Register.Name, u.Result.Resets); err != nil {
 		return err
 	}
 	return b.edit(ctx, &u.taken, u.When, func(r *register, number, source int64) (err error) {
 		r.change(func(c *ledger.Chain) { err = c.Finish(number, &u.Result) })
-		b.release(r, number, source, u)
+		own := &r.Sessions[number-1]
+		own.Holder, own.HeldUntil, own.Host, own.Place = "", 0, b.Host, u.Place
+		own.Bundle, own.BundleDigest, own.Tree = u.Bundle.Name, u.Bundle.Digest, u.Tree
+		if source == 0 {
+			return err
+		}
+		from := &r.Sessions[source-1]
+		if from.State == decide.Running {
+			from.Holder, from.HeldUntil, from.State = "", 0, decide.Live
+			if own.State == decide.Live {
+				from.Bundle = ""
+			}
+		}
 		return err
 	})
-}
-
-// release ends the call's hold: the session has a new bundle, or none, and the source of a copy can
-// be resumed again only if the copy came to nothing.
-func (b *Book) release(r *register, number, source int64, u *Unfinished) {
-	own := &r.Sessions[number-1]
-	own.Holder, own.HeldUntil, own.Host, own.Place = "", 0, b.Host, u.Place
-	own.Bundle, own.BundleDigest, own.Tree = u.Bundle.Name, u.Bundle.Digest, u.Tree
-	if source == 0 {
-		return
-	}
-	from := &r.Sessions[source-1]
-	if from.State == decide.Running {
-		from.Holder, from.HeldUntil, from.State = "", 0, decide.Live
-		if own.State == decide.Live {
-			from.Bundle = ""
-		}
-	}
 }
 
 // settleTree waits for the name of the directory's content, which is found out meanwhile.
