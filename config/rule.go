@@ -120,8 +120,7 @@ func (c Config) RuleNames() (names []string) {
 // match checks the cheap conditions first: no pattern of a preset is compiled for another program's
 // calls.
 func (r *Rule) match(s Subject) (Match, bool) {
-	if len(r.tools) > 0 && !slices.Contains(r.tools, s.Tool) || !r.variablesSet(s.Env) ||
-		!r.startsWell(s.Prompt) ||
+	if len(r.tools) > 0 && !slices.Contains(r.tools, s.Tool) || !r.startsWell(s.Prompt) ||
 		!strings.HasSuffix(s.Cwd, r.cwdEnd) {
 		return Match{}, false
 	}
@@ -199,10 +198,6 @@ func (m *Match) deriveRole(s Subject) {
 	}
 }
 
-func (r *Rule) variablesSet(env func(string) string) bool {
-	return !slices.ContainsFunc(r.env, func(v variable) bool { return env(v.name) == "" })
-}
-
 func (r *Rule) startsWell(prompt string) bool {
 	prompt = head(prompt)
 	return len(r.starts) == 0 ||
@@ -217,7 +212,7 @@ func (r *Rule) capture(found *captures, s Subject) bool {
 		return false
 	}
 	for _, v := range r.env {
-		if !found.from(v.pattern, s.Env(v.name)) {
+		if text := s.Env(v.name); text == "" || !found.from(v.pattern, text) {
 			return false
 		}
 	}

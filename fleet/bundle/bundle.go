@@ -166,13 +166,12 @@ func (s selection) names(root *os.Root) ([]string, error) {
 // walk calls add with every entry at or below a path that is no directory. A missing path has none.
 func walk(root *os.Root, name string, add func(string, fs.DirEntry) error) error {
 	info, err := root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if !info.IsDir() {
+	case !info.IsDir():
 		return add(name, fs.FileInfoToDirEntry(info))
 	}
 	return fs.WalkDir(root.FS(), name, func(at string, entry fs.DirEntry, err error) error {
