@@ -24,7 +24,7 @@ type Env struct {
 	// AccountHome is the home directory of the user's account, where reprise's files can be
 	// even if HOME is another directory; "" to look below HOME only.
 	AccountHome string
-	// OpenRemote opens a store that machines share, nil for a program that uses none.
+	// OpenRemote opens a store that machines share.
 	OpenRemote ledger.OpenRemote
 }
 

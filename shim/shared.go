@@ -88,8 +88,6 @@ func StoreHelper() string {
 // whyUnshared returns why other machines cannot go on with the call's session, "" if they can.
 func (f *found) whyUnshared(o ledger.RemoteOptions) string {
 	switch {
-	case f.env.OpenRemote == nil:
-		return "this program uses no store"
 	case o.Key == "" && o.KeyFile == "":
 		return "the store has no key: neither REPRISE_STORE_KEY nor a file with it is set"
 	case !f.tool.Descriptor().Travels:
