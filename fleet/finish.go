@@ -39,15 +39,15 @@ func (b *Book) Job(c *ledger.Call) string {
 
 // FinishWithin implements ledger.Remote. Nobody resumes a session that the store lacks.
 func (b *Book) FinishWithin(ctx context.Context, t *ledger.Ticket,
-	o *ledger.Outcome, later ...ledger.Turn) (left []byte, err error) {
-	err = b.Local.Finish(t, o, later...)
+	turns ...*ledger.Outcome) (left []byte, err error) {
+	err = b.Local.Finish(t, turns...)
 	h := holdOf(t)
 	if h == nil || t.Session == 0 { // or a refusal could not be recorded here
 		return nil, err
 	}
 	h.mu.Lock()
 	u := &Unfinished{taken: h.taken, Home: h.call.Home, Place: b.Place,
-		Result: b.Local.Ending(t, o, later), When: h.call.Now}
+		Result: b.Local.Ending(t, turns), When: h.call.Now}
 	h.mu.Unlock()
 	last := &u.Result.Outcome
 	if state, _, _ := last.State(); state == decide.Live {

@@ -49,10 +49,10 @@ func goodOutcome(id, answer string, now decide.Millis) *ledger.Outcome {
 		Content: true, Answer: answer}, File: "/f", Stamp: "1"}
 }
 
-func (b *Book) finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) error {
+func (b *Book) finish(t *ledger.Ticket, turns ...*ledger.Outcome) error {
 	ctx, cancel := context.WithTimeout(context.Background(), b.Upload)
 	defer cancel()
-	left, err := b.FinishWithin(ctx, t, o, later...)
+	left, err := b.FinishWithin(ctx, t, turns...)
 	if left != nil {
 		err = errors.Join(err, errUnfinished)
 	}

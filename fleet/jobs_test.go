@@ -81,9 +81,10 @@ func TestResetsOfTheFirstTurnReachTheStore(t *testing.T) {
 	endShared(t, a, ticket, firstID, "Done.", 2000)
 	_, ticket = wantResume(t, a, call("reviewer", "Review it.", 3000), "")
 	rejected, later := goodOutcome(secondID, "REJECTED", 4000), goodOutcome(secondID, "Bye.", 4500)
+	later.Started = 4100
 	rejected.Resets = []string{"coder"}
 	later.Paths, later.Tree = []string{"sessions/" + secondID}, tree
-	if err := a.finish(ticket, rejected, ledger.Turn{Started: 4100, Outcome: *later}); err != nil {
+	if err := a.finish(ticket, rejected, later); err != nil {
 		t.Fatal(err)
 	}
 	if d, _ := wantResume(t, a,

@@ -15,9 +15,8 @@ func TestFinishEarly(t *testing.T) {
 	_, ticket := begin(t, l, "first", 1000)
 	o := goodOutcome(someID, "The first answer.", 2000)
 	o.Left = "not of the last turn"
-	second := Turn{Started: 2500, Bytes: 6,
-		Outcome: *goodOutcome(someID, "The second answer.", 3000)}
-	second.Outcome.Left = "files"
+	second := goodOutcome(someID, "The second answer.", 3000)
+	second.Started, second.Sent, second.Left = 2500, 6, "files"
 	ticket.call.Prompt = prompt.New("first\n\nsecond", l.Key())
 	if err := l.FinishEarly(ticket, o, second); err != nil {
 		t.Fatal(err)
@@ -29,15 +28,18 @@ func TestFinishEarly(t *testing.T) {
 		t.Errorf("held %v, %v", held, err)
 	}
 
-	end := *o
+	end := *second
 	end.File, end.Stamp = "/file", "7"
-	finish(t, l, ticket, &end)
+	if err := l.Finish(ticket, o, &end); err != nil {
+		t.Fatal(err)
+	}
 	want["stamp"], want["file"] = "7", "/file"
 	wantRow(t, "after its end", row(t, l, "sessions", ticket.Session), want)
 
 	// An end that could not be recorded comes from the spool, and only once.
-	third := Turn{Started: 3500, Outcome: *goodOutcome(someID, "The third answer.", 4000)}
-	e := l.Ending(ticket, o, []Turn{third})
+	third := goodOutcome(someID, "The third answer.", 4000)
+	third.Started = 3500
+	e := l.Ending(ticket, []*Outcome{o, second, third})
 	if err := l.spool.put(e.Outcome.Now, EncodeJSON(e)); err != nil {
 		t.Fatal(err)
 	}

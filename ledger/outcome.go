@@ -21,12 +21,13 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// An Outcome is the end of a run.
+// An Outcome is the end of a run, or of a turn of a conversation.
 type Outcome struct {
-	Now    decide.Millis
-	Exit   int
-	Signal int                 // 0 unless it died by one
-	Seen   rewrite.StreamState // the JSON has no texts
+	Now     decide.Millis
+	Started decide.Millis // of a later turn, which the caller has sent in the same process
+	Exit    int
+	Signal  int                 // 0 unless it died by one
+	Seen    rewrite.StreamState // the JSON has no texts
 	// the output is a text as the tool writes it: only the exit code tells how the run ended
 	Plain       bool
 	Printed     bool            // something came on stdout
@@ -116,14 +117,6 @@ func (o *Outcome) against() reason.Code {
 	return cmp.Or(s.Refusal, reason.Unexplained)
 }
 
-// A Turn is a later turn of a run after the caller has gone on with its session in the same
-// process.
-type Turn struct {
-	Started decide.Millis
-	Bytes   int // of the caller's message
-	Outcome Outcome
-}
-
 // endTimeout is how long an outcome waits for other calls: many that end at once must not keep
 // those waiting that start.
 const endTimeout = 200 * time.Millisecond
@@ -149,12 +142,12 @@ type Ending struct {
 	Outcome     Outcome // of the latest turn
 }
 
-// Finish records how the run ended and releases the lease. The call's prompt is then all that the
-// session was sent. Finish records each later turn as an observed call of the same session. If the
-// ledger is not free in time, or cannot be written, it keeps the outcome in the spool for the next
-// process that writes.
-func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
-	e := l.Ending(t, o, later)
+// Finish records how the run ended and releases the lease, given the outcome of each turn: of most
+// runs one. The call's prompt is then all that the session was sent. Finish records each later turn
+// as an observed call of the same session. If the ledger is not free in time, or cannot be written,
+// it keeps the outcome in the spool for the next process that writes.
+func (l *Ledger) Finish(t *Ticket, turns ...*Outcome) error {
+	e := l.Ending(t, turns)
 	wait := endTimeout
 	if t.ID == 0 { // it has waited for the ledger before
 		wait = 0
@@ -163,7 +156,7 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	if err == nil {
 		return nil
 	}
-	if kept := l.spool.put(o.Now, EncodeJSON(e)); kept != nil {
+	if kept := l.spool.put(e.Outcome.Now, EncodeJSON(e)); kept != nil {
 		return fmt.Errorf("record outcome: %w", errors.Join(err, kept))
 	}
 	return nil
@@ -171,41 +164,42 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 
 // FinishEarly is Finish for a run with turns that are over while the tool still runs. If it fails,
 // it keeps nothing: Finish will record the outcome.
-func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
-	e := l.Ending(t, o, later)
+func (l *Ledger) FinishEarly(t *Ticket, turns ...*Outcome) error {
+	e := l.Ending(t, turns)
 	err := l.write(e.record)
-	t.finished = err == nil
+	if err == nil {
+		t.Recorded = len(turns)
+	}
 	return Wrap("record turns", Explain(err))
 }
 
 // Ending returns everything that a run leaves to record. The texts are in it only as digests.
-func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
+func (l *Ledger) Ending(t *Ticket, turns []*Outcome) Ending {
 	e := Ending{Ledger: l.name(), Session: t.Session, Chain: t.Chain, Cwd: t.call.Cwd,
-		Project: t.call.Project,
-		Task:    t.call.Task,
-		News:    Session{Transcript: t.transcript}, Finished: t.finished, Outcome: *o}
-	var news []*Outcome
-	if !t.finished {
-		news = append(news, e.add(t.Record, o))
-	}
-	for i := range later {
-		turn := &later[i]
-		news = append(news, e.add(t.Record.observed("", turn.Started, turn.Bytes), &turn.Outcome))
-		e.Outcome = turn.Outcome
+		Project: t.call.Project, Task: t.call.Task,
+		News: Session{Transcript: t.transcript}, Finished: t.Recorded > 0,
+		Outcome: *turns[len(turns)-1]}
+	own, news := turns[0], turns[t.Recorded:]
+	for _, o := range news {
+		if o == own {
+			e.add(t.Record, o)
+		} else {
+			e.add(t.Record.observed("", o.Started, o.Sent), o)
+		}
 	}
 	if t.Session == 0 {
 		if t.call.Prompt != nil {
-			traces := prompt.NewTraces(t.call.Prompt, []string{o.Seen.Answer}, nil, nil, t.key)
+			traces := prompt.NewTraces(t.call.Prompt, []string{own.Seen.Answer}, nil, nil, t.key)
 			e.AnswerLines = encodeMarks(traces.Lines)
 		}
 		return e
 	}
 	e.News.send(t.call.Prompt)
-	e.addSaid(t, news, changedFiles(o.Left))
+	e.addSaid(t, news, changedFiles(own.Left))
 	return e
 }
 
-func (e *Ending) add(r Record, o *Outcome) *Outcome {
+func (e *Ending) add(r Record, o *Outcome) {
 	r.end(o)
 	e.Calls, e.Resets = append(e.Calls, savedRecord{r}), append(e.Resets, o.Resets...)
 	if _, _, outcome := o.State(); outcome == "ok" || o.Stopped() {
@@ -213,7 +207,6 @@ func (e *Ending) add(r Record, o *Outcome) *Outcome {
 	} else {
 		e.Failed++
 	}
-	return o
 }
 
 // addSaid adds digests of the turns' answers, and of the files and names that they touched.

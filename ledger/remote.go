@@ -24,7 +24,7 @@ type Remote interface {
 	Renew(*Ticket, decide.Millis) error
 	// FinishWithin is Ledger.Finish. If the context ends before the store has the session, it
 	// returns the work that is left.
-	FinishWithin(ctx context.Context, t *Ticket, o *Outcome, later ...Turn) (left []byte, err error)
+	FinishWithin(ctx context.Context, t *Ticket, turns ...*Outcome) (left []byte, err error)
 	// Complete does the work that FinishWithin left.
 	Complete(ctx context.Context, left []byte) error
 	// Reset ends the sessions that a chain has in the store, and counts its records there.

@@ -369,7 +369,7 @@ func TestLateAnswersHaveTheKey(t *testing.T) {
 	c := testCall(l, "Fix it.", 1000)
 	const answer = "I changed the retry loop in src/retry.py so that it gives up after the third " +
 		"attempt."
-	e := l.Ending(l.ObserveLate(c, reason.Fault, 7), goodOutcome("", answer, 2000), nil)
+	e := l.Ending(l.ObserveLate(c, reason.Fault, 7), []*Outcome{goodOutcome("", answer, 2000)})
 	want := prompt.NewTraces(c.Prompt, []string{answer}, nil, nil, l.Key())
 	if len(want.Lines) == 0 || !bytes.Equal(e.AnswerLines, encodeMarks(want.Lines)) {
 		t.Errorf("lines %x, want %x", e.AnswerLines, encodeMarks(want.Lines))
@@ -381,7 +381,7 @@ func TestBeginSettlesSome(t *testing.T) {
 	l, _ := newLedger(t)
 	for n := range maxSpooled + 2 {
 		e := l.Ending(l.ObserveLate(testCall(l, "x", 1000), reason.Fault, 1),
-			goodOutcome("", "", 2000), nil)
+			[]*Outcome{goodOutcome("", "", 2000)})
 		if err := l.spool.put(decide.Millis(n), EncodeJSON(e)); err != nil {
 			t.Fatal(err)
 		}
@@ -396,7 +396,7 @@ func TestSettleAll(t *testing.T) {
 	l, _ := newLedger(t)
 	for n := range 2*maxSpooled + 1 {
 		e := l.Ending(l.ObserveLate(testCall(l, "x", 1000), reason.Fault, 1),
-			goodOutcome("", "", 2000), nil)
+			[]*Outcome{goodOutcome("", "", 2000)})
 		if err := l.spool.put(decide.Millis(n), EncodeJSON(e)); err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ type Ticket struct {
 	key         prompt.Key
 	transcript  bool
 	cut         bool // only part of Source was to be copied
-	finished    bool // FinishEarly has recorded the outcome
+	Recorded    int  // how many turns FinishEarly has recorded
 }
 
 func (t *Ticket) begin(tx *sql.Tx, d decide.Decision) (err error) {

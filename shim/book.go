@@ -181,18 +181,18 @@ func (b *book) fallBack(t *ledger.Ticket, why reason.Code) (*ledger.Ticket, erro
 // finish records the outcome, in a store with the session's files. It waits for the store for
 // UploadTimeout at most, and no longer once a signal has asked for the end. Another process does
 // the remaining work.
-func (b *book) finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) error {
+func (b *book) finish(t *ledger.Ticket, turns ...*ledger.Outcome) error {
 	if b.call == nil {
-		return b.ledger.Finish(t, o, later...)
+		return b.ledger.Finish(t, turns...)
 	}
-	end := lastOf(o, later)
+	end := turns[len(turns)-1]
 	if end.File != "" {
 		end.Paths = b.travels(end.Seen.ID, end.File)
 	}
 	end.Tree = func() string { return git.Tree(b.cwd, b.env.Environ) }
 	ctx, cancel := context.WithTimeout(b.signals.Ending, b.settings.UploadTimeout)
 	defer cancel()
-	left, err := b.remote.FinishWithin(ctx, t, o, later...)
+	left, err := b.remote.FinishWithin(ctx, t, turns...)
 	if left != nil {
 		err = errors.Join(err, b.detach(left))
 	}

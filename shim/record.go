@@ -83,26 +83,21 @@ func (r *ran) finish() {
 	}
 	r.noteProof()
 	turns := r.turns()
-	o, later := r.outcomes(turns, r.status, r.Plan)
-	end := lastOf(&o, later)
+	outcomes := r.outcomes(turns, r.status, r.Plan)
+	own, end := outcomes[0], outcomes[len(outcomes)-1]
 	end.File, end.Stamp, end.Revision = file, stamp, r.revision()
 	end.Left = r.leftFiles(end, filesOf(turns))
-	switch {
-	case r.recorded == 0:
+	if r.ticket.Recorded == 0 {
 		r.record.Prompt = r.sentIn(turns)
-		err = r.book.finish(r.ticket, &o, later...)
-	case r.recorded < len(turns):
-		err = r.book.finish(r.ticket, &o, later[r.recorded-1:]...)
-	case r.status == supervise.Status{}:
-		err = r.book.finish(r.ticket, end)
-	default:
-		err = nil // it was ended after the last turn; a copy is cut where that ended
 	}
-	if err != nil {
-		r.log.fault("record outcome", err)
+	// Else it was ended after the last turn; a copy is cut where that ended.
+	if r.ticket.Recorded < len(turns) || r.status == (supervise.Status{}) {
+		if err := r.book.finish(r.ticket, outcomes...); err != nil {
+			r.log.fault("record outcome", err)
+		}
 	}
-	r.noteUnread(&o)
-	r.log.done(r.decision, r.record.Rule, &o)
+	r.noteUnread(own)
+	r.log.done(r.decision, r.record.Rule, own)
 	if r.decision.Mode != rewrite.Observe {
 		r.startPrune()
 	}
@@ -150,20 +145,6 @@ func (d *decided) noteUnread(o *ledger.Outcome) {
 			b.Unread, b.Version = unread, cmp.Or(b.Version, o.Seen.Version)
 		})
 	}
-}
-
-// outcome returns the outcome of a run or turn, without the state of the session.
-func (r *ran) outcome(seen rewrite.StreamState,
-	st supervise.Status, plan rewrite.Plan) ledger.Outcome {
-	o := ledger.Outcome{
-		Plain: r.record.Format == rewrite.Text && r.line.Format != rewrite.Text, Printed: r.Spoke,
-		Now: decide.MillisOf(r.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen,
-		Sent: len(plan.Prompt), WholeReason: plan.WholeReason,
-	}
-	if r.rule.Rule != nil {
-		o.Resets = r.rule.ResetBy(seen.Answer)
-	}
-	return o
 }
 
 // mostForgotten is the number of resumes in a row without the session's history after which a

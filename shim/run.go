@@ -27,7 +27,6 @@ type ran struct {
 	status supervise.Status
 	// turns of a conversation are recorded before the tool's end
 	recording sync.WaitGroup
-	recorded  int // how many were; only after the wait
 }
 
 // run runs the tool as decided, and once more, fresh, if it refuses the resume.

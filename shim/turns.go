@@ -43,29 +43,20 @@ func (r *ran) recordEarly(turns []supervise.Turn, plan rewrite.Plan) {
 		!r.sessions().StoresTurn(file, stamp, message, last.Seen.Message) {
 		return
 	}
-	o, later := r.outcomes(turns, supervise.Status{}, plan)
-	end := lastOf(&o, later)
+	outcomes := r.outcomes(turns, supervise.Status{}, plan)
+	end := outcomes[len(outcomes)-1]
 	if end.File, end.Stamp, end.Revision = file, stamp, r.revision(); !end.Good() {
 		return
 	}
 	end.Left = r.leftFiles(end, filesOf(turns))
 	own := r.record.Prompt
 	defer func() {
-		if r.recorded == 0 {
+		if r.ticket.Recorded == 0 {
 			r.record.Prompt = own // the end of the run is recorded anyhow
 		}
 	}()
 	r.record.Prompt = r.sentIn(turns)
-	if r.ledger.FinishEarly(r.ticket, &o, later...) == nil {
-		r.recorded = len(turns)
-	}
-}
-
-func lastOf(own *ledger.Outcome, later []ledger.Turn) *ledger.Outcome {
-	if n := len(later); n > 0 {
-		return &later[n-1].Outcome
-	}
-	return own
+	_ = r.ledger.FinishEarly(r.ticket, outcomes...)
 }
 
 // filesOf returns the files that the turns' tools were given, in the order of the turns.
@@ -95,31 +86,30 @@ func (r *ran) turns() []supervise.Turn {
 	return turns
 }
 
-// outcomes returns the outcome of the call's own turn, which was sent the plan's prompt, and the
-// later turns. All but the last ended while the tool ran.
+// outcomes returns the outcomes of the turns, without the state of the session. The first was sent
+// the plan's prompt. All but the last ended while the tool ran.
 func (r *ran) outcomes(turns []supervise.Turn,
-	end supervise.Status, plan rewrite.Plan) (own ledger.Outcome, later []ledger.Turn) {
+	end supervise.Status, plan rewrite.Plan) (outcomes []*ledger.Outcome) {
 	for i, t := range turns {
-		bytes := 0
-		for _, p := range t.Prompts {
-			bytes += len(p.Text)
-		}
-		st := supervise.Status{}
-		if i == len(turns)-1 {
-			st = end
-		}
+		o := ledger.Outcome{Now: decide.MillisOf(t.Ended), Seen: t.Seen, Printed: r.Spoke,
+			Plain: r.record.Format == rewrite.Text && r.line.Format != rewrite.Text}
 		if i == 0 {
-			own = r.outcome(t.Seen, st, plan)
-			own.Now = decide.MillisOf(t.Ended)
-			continue
+			o.Sent, o.WholeReason = len(plan.Prompt), plan.WholeReason
+		} else {
+			o.Started = decide.MillisOf(t.Began())
+			for _, p := range t.Prompts {
+				o.Sent += len(p.Text)
+			}
 		}
-		o := r.outcome(t.Seen, st, rewrite.Plan{})
-		o.Sent = bytes
-		o.Now = decide.MillisOf(t.Ended)
-		later = append(later,
-			ledger.Turn{Started: decide.MillisOf(t.Began()), Bytes: bytes, Outcome: o})
+		if i == len(turns)-1 {
+			o.Exit, o.Signal = end.Exit, int(end.Signal)
+		}
+		if r.rule.Rule != nil {
+			o.Resets = r.rule.ResetBy(t.Seen.Answer)
+		}
+		outcomes = append(outcomes, &o)
 	}
-	return own, later
+	return outcomes
 }
 
 // sentIn returns everything that the session was sent by the end of the turns.
