@@ -1,11 +1,16 @@
 package decide
 
-import "testing"
+import (
+	"testing"
+
+	"reprise/rewrite/prompt"
+)
 
 // Rounds count as long as they are given the same; only from the second one on are their changes
 // known.
 func TestRounds(t *testing.T) {
-	var r Rounds
+	var f Facts
+	c := ChainFacts{SessionRecord: SessionRecord{LeftFiles: `[{"path":"a"}]`}}
 	for i, step := range []struct {
 		given, tree string
 		stuck       bool
@@ -19,11 +24,14 @@ func TestRounds(t *testing.T) {
 		{"a", "t2", true, Rounds{6, "a", "t2"}},
 		{"b", "t2", false, Rounds{1, "b", ""}},
 	} {
-		if got := r.stuck(step.given, step.tree); got != step.stuck {
-			t.Errorf("round %d: stuck %v, want %v", i, got, step.stuck)
+		f.Given = func(prompt.Continuity) string { return step.given }
+		f.Tree = func() string { return step.tree }
+		var stuck bool
+		if c.Rounds, stuck = f.rounds(&c); stuck != step.stuck {
+			t.Errorf("round %d: stuck %v, want %v", i, stuck, step.stuck)
 		}
-		if r = r.And(step.given, step.tree); r != step.want {
-			t.Errorf("round %d: %+v, want %+v", i, r, step.want)
+		if c.Rounds != step.want {
+			t.Errorf("round %d: %+v, want %+v", i, c.Rounds, step.want)
 		}
 	}
 }
