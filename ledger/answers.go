@@ -68,7 +68,7 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 		p := &cf.Evidence
 		p.Work = cf.Changes()
 		if c.Now >= cf.LastUsed {
-			p.Caller, _ = c.Caller.SameAs(cf.Caller, c.Now-cf.LastUsed)
+			p.Caller = c.Caller.SameAs(cf.Caller, c.Now-cf.LastUsed)
 			p.Terminal = p.Caller == "" && c.Caller.SameShell(cf.Caller)
 		}
 		e := &cf.Continuity.Evidence

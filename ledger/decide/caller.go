@@ -52,19 +52,6 @@ func (p CallerProcess) Identity() string {
 
 func (p CallerProcess) known() bool { return p.Boot != "" && p.Namespace != "" && p.Start > 0 }
 
-// common returns the nearest process that made both calls, ok reports whether there is one. Since
-// it is above this call, it has lived through both.
-func (c Caller) common(earlier Caller) (p CallerProcess, ok bool) {
-	for i, p := range c.Processes {
-		for k, e := range earlier.Processes {
-			if isSame(p, e) {
-				return p, slices.Equal(scripts(c.Processes[:i]), scripts(earlier.Processes[:k]))
-			}
-		}
-	}
-	return CallerProcess{}, false
-}
-
 // wrappers are programs that only start another one: they do not distinguish two callers.
 var wrappers = strings.Fields("sh bash dash ash zsh timeout nice env sudo npm npx uv xargs " +
 	"stdbuf script setsid")
@@ -85,18 +72,23 @@ func isSame(p, e CallerProcess) bool {
 	return p.Process == e.Process && p.known()
 }
 
-// SameAs reports whether the same run of the same program made this call and an earlier one, and
-// returns the name: the programs between that program and both calls have the same names. A person
-// who typed both in one shell is the same caller only shortly after the earlier run: idle is the
-// time from the end to this call's start.
-func (c Caller) SameAs(earlier Caller, idle Millis) (name string, ok bool) {
-	if p, ok := c.common(earlier); ok {
-		return p.Name, true
+// SameAs returns the name of the program that made this call and an earlier one in one run, "" for
+// none: the programs between that program and both calls have the same names. Since it is above
+// this call, it has lived through both. A person who typed both in one shell is the same caller
+// only shortly after the earlier run: idle is the time from the end to this call's start.
+func (c Caller) SameAs(earlier Caller, idle Millis) (name string) {
+	for i, p := range c.Processes {
+		for k, e := range earlier.Processes {
+			if isSame(p, e) && slices.Equal(scripts(c.Processes[:i]),
+				scripts(earlier.Processes[:k])) {
+				return p.Name
+			}
+		}
 	}
 	if c.SameShell(earlier) && idle >= 0 && idle <= personPause {
-		return c.Shell.Name, true
+		return c.Shell.Name
 	}
-	return "", false
+	return ""
 }
 
 // SameShell reports whether a person typed this call and an earlier one in one shell.
