@@ -27,7 +27,7 @@ const MaxCandidates = 256
 func (l *Ledger) readFacts(c *Call) (f decide.Facts, err error) {
 	const tries = 3
 	for range tries {
-		err = retry(func() (error, bool) {
+		err = retry(LockTimeout, func() (error, bool) {
 			f, err = l.facts(c)
 			return err, IsLocked(err)
 		})

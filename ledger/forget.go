@@ -124,11 +124,8 @@ func (l *Ledger) scrub() error {
 
 // insist retries for longer than a call could take.
 func (l *Ledger) insist(try func() error) error {
-	deadline := time.Now().Add(scrubTime)
-	for {
+	return retry(scrubTime, func() (error, bool) {
 		err := l.withLock(callsTimeout, try)
-		if !IsLocked(err) || time.Now().After(deadline) {
-			return err
-		}
-	}
+		return err, IsLocked(err)
+	})
 }

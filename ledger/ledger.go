@@ -242,7 +242,7 @@ func (l *Ledger) create() error {
 // withLock calls try with the file lock, and waits at most that long for it; with 0 neither for
 // that lock nor for SQLite's. Meanwhile no other call writes.
 func (l *Ledger) withLock(wait time.Duration, try func() error) error {
-	return retry(func() (err error, again bool) {
+	return retry(LockTimeout, func() (err error, again bool) {
 		release, ok := l.lock.take(wait)
 		if !ok {
 			return errBusy, false

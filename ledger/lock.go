@@ -75,14 +75,14 @@ func lockFile(f *os.File, how int) bool {
 // errBusy is SQLite's error for a ledger that another process uses.
 var errBusy = sqlite3.Error{Code: sqlite3.ErrBusy}
 
-// retry calls try for up to LockTimeout, as long as it returns again. SQLite's own busy handler
-// pauses longer each time, and gives up after seven tries.
-func retry(try func() (err error, again bool)) error {
+// retry calls try for up to a time, as long as it returns again. SQLite's own busy handler pauses
+// longer each time, and gives up after seven tries.
+func retry(within time.Duration, try func() (err error, again bool)) error {
 	var deadline time.Time
 	for {
 		err, again := try()
 		if now := time.Now(); deadline.IsZero() {
-			deadline = now.Add(LockTimeout)
+			deadline = now.Add(within)
 		} else if now.After(deadline) {
 			again = false
 		}
