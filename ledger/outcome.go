@@ -133,8 +133,7 @@ type Ending struct {
 	Session       int64 // 0 if there is none
 	Cwd, Task     string
 	Project       string
-	Named         string // the session that the caller of an observed call names
-	Ended, Failed int    // how many of the calls ended well, and did not
+	Ended, Failed int // how many of the calls ended well, and did not
 	Resets        []string
 	// digests of the prompt that the session was sent, and of its answers and files
 	News        Session
@@ -231,9 +230,6 @@ func (e *Ending) record(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE sessions SET file = nullif(?, ''), stamp = nullif(?, '') WHERE "+
 			"id = ?", o.File, o.Stamp,
 			e.Session)
-		return err
-	}
-	if err := callersOwn(tx, e.Named); err != nil {
 		return err
 	}
 	for i, r := range e.Calls {

@@ -86,7 +86,10 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision) (err error) {
 	}
 	var from *Session
 	if d.Session != 0 { // else it is fresh, or another machine has begun the session
-		if from, err = chain.find(tx, d.Session); err != nil {
+		if from = chain.at(d.Session); from == nil { // it is another chain's, to be copied
+			from, err = sessions.get(tx, "id = ?", d.Session)
+		}
+		if err != nil {
 			return err
 		}
 		if from == nil || t.Loan == nil && !stillHolds(d, from, chain, held) {
@@ -110,15 +113,6 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision) (err error) {
 	err = t.take(tx, chain)
 	t.Chain, d.Chain = chain.ID, chain.ID
 	return err
-}
-
-// find returns a session of the chain, or of another chain if the call is to be a copy of it. It
-// returns nil if the session is gone.
-func (c *Chain) find(tx *sql.Tx, session int64) (*Session, error) {
-	if own := c.at(session); own != nil {
-		return own, nil
-	}
-	return sessions.get(tx, "id = ?", session)
 }
 
 // stillHolds reports whether the facts behind a decision are unchanged: the session is as it was
@@ -231,7 +225,8 @@ func (l *Ledger) Observe(c *Call, why reason.Code, named string, promptBytes int
 	case IsLocked(err):
 		t.ID = 0
 		if named != "" { // the session is the caller's at once, not only when the run ends
-			_ = l.spool.put(c.Now, EncodeJSON(Ending{Ledger: l.name(), Named: named}))
+			of := Outcome{Seen: rewrite.StreamState{ID: named}}
+			_ = l.spool.put(c.Now, EncodeJSON(Ending{Ledger: l.name(), Outcome: of}))
 		}
 	case err != nil:
 		return nil, Wrap("record call", err)
