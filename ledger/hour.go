@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"database/sql"
-	"fmt"
 
 	"reprise/ledger/decide"
 )
@@ -18,11 +17,11 @@ type Pauses struct {
 	continued int64 // calls that continued a session
 }
 
-// EachPauses reads the pauses of the chains that a query selects, one tool after another. The cache
-// should have held a session if that was used briefly before, or if the call before it has asked
-// for an hour.
-func EachPauses(q Queryer, chains string, args []any, read func(Pauses)) error {
-	return Each(q, `SELECT tool, sum(cache_hour), count(idle), coalesce(sum(cache_write), 0),
+// ListPauses returns the pauses of the chains that a query selects, one tool after another. The
+// cache should have held a session if that was used briefly before, or if the call before it has
+// asked for an hour.
+func ListPauses(q Queryer, chains string, args ...any) ([]Pauses, error) {
+	all, err := List(q, `SELECT tool, sum(cache_hour), count(idle), coalesce(sum(cache_write), 0),
 		coalesce(sum(held_tokens) FILTER (WHERE within), 0),
 		coalesce(sum(held_tokens) FILTER (WHERE within AND NOT kept AND missed), 0),
 		coalesce(sum(held_tokens) FILTER (WHERE kept AND first_read NOT NULL), 0),
@@ -32,14 +31,11 @@ func EachPauses(q Queryer, chains string, args []any, read func(Pauses)) error {
 			`+HeldEnough+` AND (idle < 300000 OR idle < 3600000
 				AND lag(cache_hour, 1, 0) OVER (PARTITION BY chain_id ORDER BY id)) AS kept
 			FROM calls WHERE fell_back IS NULL AND chain_id IN (`+chains+`))
-		GROUP BY tool, chain_id`, func(rows *sql.Rows) error {
-		var p Pauses
-		err := rows.Scan(&p.Tool, &p.Asked, &p.continued, &p.Written, &p.Within, &p.Again,
-			&p.Expected,
-			&p.Found)
-		read(p)
-		return err
+		GROUP BY tool, chain_id`, func(p *Pauses) []any {
+		return []any{&p.Tool, &p.Asked, &p.continued, &p.Written, &p.Within, &p.Again, &p.Expected,
+			&p.Found}
 	}, args...)
+	return all, Wrap("read pauses", err)
 }
 
 // hourPays reports whether a cache of an hour costs a chain less than one of five minutes. A chain
@@ -47,20 +43,22 @@ func EachPauses(q Queryer, chains string, args []any, read func(Pauses)) error {
 // latest chains of the same kind show it. They also show how much of a session a resume finds,
 // until one of the chain has.
 func hourPays(tx *sql.Tx, chain int64, idle, held Number) (bool, error) {
-	var own Pauses
-	if err := EachPauses(tx, "?", []any{chain}, func(p Pauses) { own = p }); err != nil {
-		return false, fmt.Errorf("read pauses: %w", err)
+	list, err := ListPauses(tx, "?", chain)
+	if err != nil {
+		return false, err
 	}
+	own := append(list, Pauses{})[0]
 	if own.Expected == 0 {
-		var saves float64
-		err := EachPauses(tx, `SELECT l.id FROM chains l
+		others, err := ListPauses(tx, `SELECT l.id FROM chains l
 			JOIN chains c USING (tool, cwd, home, rule, role)
-			WHERE c.id = ?1 AND l.id <> ?1 ORDER BY l.updated DESC LIMIT ?2`, []any{chain, likeChains}, func(p Pauses) {
+			WHERE c.id = ?1 AND l.id <> ?1 ORDER BY l.updated DESC LIMIT ?2`, chain, likeChains)
+		if err != nil {
+			return false, err
+		}
+		saves := 0.0
+		for _, p := range others {
 			saves += p.HourSaves()
 			own.Expected, own.Found = own.Expected+p.Expected, own.Found+p.Found
-		})
-		if err != nil {
-			return false, fmt.Errorf("read pauses of other chains: %w", err)
 		}
 		if !idle.Valid && own.continued == 0 {
 			return saves > 0, nil

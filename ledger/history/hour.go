@@ -24,26 +24,26 @@ func HourRows(l *ledger.Ledger, f Filter) ([]HourRow, error) {
 		tool, _ := rewrite.Lookup(name)
 		return !tool.Descriptor().KeepsHour
 	})
-	where, args = where+" AND i.tool IN (SELECT value FROM json_each(?))",
-		append(args, ledger.EncodeJSON(tools))
-	var all []HourRow
-	err := ledger.EachPauses(l,
+	chains, err := ledger.ListPauses(l,
 		"SELECT i.chain_id FROM calls i WHERE (i.cache_hour OR i.idle >= 300000 "+
-			"AND i.idle < 3600000) AND "+where, args, func(p ledger.Pauses) {
-			if len(all) == 0 || all[len(all)-1].Tool != p.Tool {
-				all = append(all, HourRow{Tool: p.Tool})
-			}
-			row := &all[len(all)-1]
-			if p.Asked > 0 {
-				row.Calls += p.Asked
-				row.Saved += p.HourSaves()
-				return
-			}
-			p.Within = p.Again // tokens found all the same are no saving
-			if saves := p.HourSaves(); saves > 0 {
-				row.Chains++
-				row.Missed += saves
-			}
-		})
-	return all, ledger.Wrap("sum up pauses", err)
+			"AND i.idle < 3600000) AND i.tool IN (SELECT value FROM json_each(?)) AND "+where,
+		append([]any{ledger.EncodeJSON(tools)}, args...)...)
+	var all []HourRow
+	for _, p := range chains {
+		if len(all) == 0 || all[len(all)-1].Tool != p.Tool {
+			all = append(all, HourRow{Tool: p.Tool})
+		}
+		row := &all[len(all)-1]
+		if p.Asked > 0 {
+			row.Calls += p.Asked
+			row.Saved += p.HourSaves()
+			continue
+		}
+		p.Within = p.Again // tokens found all the same are no saving
+		if saves := p.HourSaves(); saves > 0 {
+			row.Chains++
+			row.Missed += saves
+		}
+	}
+	return all, err
 }
