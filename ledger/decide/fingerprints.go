@@ -77,31 +77,23 @@ func (d Digests) differ(other Digests, otherwise reason.Code) (reason.Code, []st
 	}
 	mine, its := d.list(), other.list()
 	names := map[reason.Code][]string{}
-	collect := func(from, in []NamedDigest) {
-		for _, one := range from {
-			if !slices.Contains(in, one) && !slices.Contains(names[one.Guard], one.Name) {
-				names[one.Guard] = append(names[one.Guard], one.Name)
-			}
+	for _, one := range slices.Concat(mine, its) {
+		if !slices.Contains(mine, one) || !slices.Contains(its, one) {
+			names[one.Guard] = append(names[one.Guard], one.Name)
 		}
 	}
-	collect(mine, its)
-	collect(its, mine)
 	for _, code := range order {
-		if len(names[code]) > 0 {
-			slices.Sort(names[code])
-			return code, withoutWholes(names[code])
+		if all := names[code]; len(all) > 0 {
+			slices.Sort(all)
+			// not the name of a setting if a part of it is named as well, after a space
+			return code, slices.DeleteFunc(slices.Compact(slices.Clone(all)), func(whole string) bool {
+				return slices.ContainsFunc(all, func(name string) bool {
+					return strings.HasPrefix(name, whole+" ")
+				})
+			})
 		}
 	}
 	return otherwise, nil
-}
-
-// withoutWholes removes the name of a setting if a part of it is named as well, after a space.
-func withoutWholes(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(whole string) bool {
-		return slices.ContainsFunc(names, func(name string) bool {
-			return strings.HasPrefix(name, whole+" ")
-		})
-	})
 }
 
 // A Revision is a directory's place in the history: keyed digests of the repository and of the
