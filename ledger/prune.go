@@ -124,11 +124,20 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 	}
 	for more := true; more && err == nil; {
 		var d Removal
-		err = l.inTurn(func(tx *sql.Tx) (err error) {
-			d, more, err = dropSome(tx, before)
-			return err
+		var start time.Time
+		err = l.insist(func() error {
+			start = time.Now()
+			return l.transact(func(tx *sql.Tx) (err error) {
+				d, more, err = dropSome(tx, before)
+				return err
+			})
 		})
 		chains, calls = chains+d.Chains, calls+d.Calls
+		if err == nil {
+			pause := max(time.Since(start), lockPause)
+			err = l.Fold()
+			time.Sleep(pause) // other calls have the ledger as long as this one had it
+		}
 	}
 	if err == nil {
 		err = l.exec("DELETE FROM passed WHERE last < ?", before)
@@ -161,21 +170,6 @@ func dropSome(tx *sql.Tx, before decide.Millis) (d Removal, more bool, err error
 		d.Calls, err = dropCalls(tx, oldUnchained, dropAtOnce, before, day)
 	}
 	return d, len(old) > 0 || d.Calls == dropAtOnce, err
-}
-
-// inTurn runs f as write does, and then leaves the ledger to others for as long as that took.
-func (l *Ledger) inTurn(f func(*sql.Tx) error) error {
-	var start, end time.Time
-	err := l.insist(func() error {
-		start = time.Now()
-		defer func() { end = time.Now() }()
-		return l.transact(f)
-	})
-	if err == nil {
-		err = l.Fold()
-		time.Sleep(max(end.Sub(start)-time.Since(end), lockPause))
-	}
-	return err
 }
 
 // heldChains returns the chains with sessions that live processes hold, as JSON.
