@@ -61,9 +61,6 @@ func (l *Ledger) outdated(c *decide.ChainFacts, settle func()) bool {
 	return err == nil && changed
 }
 
-// givenSize is how many bytes of a digest Facts.Given returns.
-const givenSize = 8
-
 func (l *Ledger) facts(c *Call) (f decide.Facts, err error) {
 	f = decide.Facts{Request: c.Request, Named: c.named(), Strong: c.strong(),
 		SameTask: c.Strict && c.Task != "", PromptBytes: len(c.Prompt.Text)}
@@ -73,7 +70,7 @@ func (l *Ledger) facts(c *Call) (f decide.Facts, err error) {
 	if c.Tree != nil {
 		f.Given = func(to prompt.Continuity) string {
 			digest := c.Prompt.Given(to)
-			return hex.EncodeToString(digest[:givenSize])
+			return hex.EncodeToString(digest[:8])
 		}
 	}
 	err = l.addChains(c, &f)
@@ -155,7 +152,7 @@ func (l *Ledger) addChains(c *Call, f *decide.Facts) (err error) {
 		}
 		add(f, more)
 	}
-	if f.Named && (!c.DerivedRole() || slices.ContainsFunc(f.Chains, hasFirstPrompt)) {
+	if f.Named && (!c.DerivedRole() || slices.ContainsFunc(f.Chains, decide.ChainFacts.HasFirstPrompt)) {
 		return nil
 	}
 	if shown != "" || later {
@@ -181,7 +178,7 @@ func isClear(f *decide.Facts) bool {
 	return slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool {
 		relation := cf.Continuity.Relation
 		switch {
-		case !usable(cf):
+		case cf.State != decide.Live || cf.Held:
 			return false
 		case f.Named:
 			return len(f.Chains) == 1 && !cf.Concurrent && relation == reason.Extends
@@ -189,8 +186,6 @@ func isClear(f *decide.Facts) bool {
 		return relation == reason.Identical || f.GoesOn(&cf)
 	})
 }
-
-func hasFirstPrompt(cf decide.ChainFacts) bool { return cf.HasFirstPrompt() }
 
 // stillOpen returns the sessions that the call can still continue although copies have: an end is
 // busy or lost, or the limits allow the call to go back.
@@ -289,9 +284,6 @@ func (l *Ledger) unseen(c *Call, aged bool) (why reason.Code, err error) {
 	}
 	return why, err
 }
-
-// usable reports whether a session has ended well and no process uses it.
-func usable(c decide.ChainFacts) bool { return c.State == decide.Live && !c.Held }
 
 // add adds sessions, unless they are there already: the source of a copy might have been an end when
 // the ends were read.

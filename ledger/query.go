@@ -61,12 +61,6 @@ func Wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// lastID returns SQL for the highest number that a row of a table has had, deleted ones included.
-// No other row gets it: the end of a long call must not reach another call's row.
-func lastID(table string) string {
-	return "coalesce((SELECT seq FROM sqlite_sequence WHERE name = '" + table + "'), 0)"
-}
-
 func changed(result sql.Result, err error) (int64, error) {
 	if err != nil {
 		return 0, err

@@ -191,7 +191,7 @@ type ChainFacts struct {
 }
 
 // HasFirstPrompt reports whether the prompt has the session's first prompt.
-func (c *ChainFacts) HasFirstPrompt() bool {
+func (c ChainFacts) HasFirstPrompt() bool {
 	return c.Continuity.Relation == reason.Extends || c.Continuity.Relation == reason.Revises
 }
 
