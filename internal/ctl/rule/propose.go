@@ -61,7 +61,8 @@ func (rule NamedBy) Error() string { return "rule " + string(rule) + " names cal
 
 // A sentCall is a fresh call that nothing named, and its prompt.
 type sentCall struct {
-	ledger.FreshCall
+	ledger.Record
+	Run  decide.CallerProcess // of the program that made the call
 	text string
 }
 
@@ -97,19 +98,19 @@ func Propose(a *app.App, l *ledger.Ledger, i ledger.Record, name string) (p Prop
 // readCalls returns the fresh calls of a call's tool and directory with known prompts, the latest
 // last.
 func readCalls(l *ledger.Ledger, i ledger.Record) (list []sentCall, err error) {
-	calls, err := l.FreshCalls(i.Started-proposedPeriod, i.Tool, i.Cwd)
+	calls, err := l.FreshCalls(i.Started-proposedPeriod, i.Tool, i.Cwd, maxCalls)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range calls[max(0, len(calls)-maxCalls):] {
-		text, err := transcript.FirstPrompt(c.Tool, c.File)
+	for _, c := range slices.Backward(calls) {
+		text, err := transcript.FirstPrompt(c.Tool, c.Began.File)
 		if err != nil || text == "" {
 			continue
 		}
-		f := prompt.New(text, l.Key()).Footprint()
+		now, was := prompt.New(text, l.Key()).Footprint(), c.Sent()
 		// else the file has another prompt by now
-		if slices.Equal(f.Blocks[:f.Opening], c.Blocks[:c.Opening]) {
-			list = append(list, sentCall{*c, text})
+		if slices.Equal(now.Blocks[:now.Opening], was.Blocks[:min(was.Opening, len(was.Blocks))]) {
+			list = append(list, sentCall{c.Record, c.Caller.Run(), text})
 		}
 	}
 	return list, nil

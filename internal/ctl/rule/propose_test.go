@@ -23,7 +23,7 @@ func TestPropose(t *testing.T) {
 	}
 	one, two := "run "+key.Name(runOf(1).Identity()), "run "+key.Name(runOf(2).Identity())
 	made := func(run int, text string) sentCall {
-		return sentCall{ledger.FreshCall{Tool: "claude", Cwd: "/shop", Run: runOf(run)}, text}
+		return sentCall{ledger.Record{Tool: "claude", Cwd: "/shop"}, runOf(run), text}
 	}
 	type named struct{ task, role string }
 	for name, tt := range map[string]struct {
