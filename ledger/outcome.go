@@ -172,55 +172,42 @@ func (l *Ledger) FinishEarly(t *Ticket, turns ...*Outcome) error {
 	return Wrap("record turns", Explain(err))
 }
 
-// Ending returns everything that a run leaves to record. The texts are in it only as digests.
+// Ending returns everything that a run leaves to record. The texts are in it only as digests: of the
+// turns' answers, and of the files and names that they touched.
 func (l *Ledger) Ending(t *Ticket, turns []*Outcome) Ending {
 	e := Ending{Ledger: l.name(), Session: t.Session, Chain: t.Chain, Cwd: t.call.Cwd,
 		Project: t.call.Project, Task: t.call.Task,
 		News: Session{Transcript: t.transcript}, Finished: t.Recorded > 0,
 		Outcome: *turns[len(turns)-1]}
-	own, news := turns[0], turns[t.Recorded:]
-	for _, o := range news {
-		if o == own {
-			e.add(t.Record, o)
-		} else {
-			e.add(t.Record.observed("", o.Started, o.Sent), o)
-		}
-	}
-	if t.Session == 0 {
-		if t.call.Prompt != nil {
-			traces := prompt.NewTraces(t.call.Prompt, []string{own.Seen.Answer}, nil, nil, t.key)
-			e.AnswerLines = encodeMarks(traces.Lines)
-		}
-		return e
-	}
-	e.News.send(t.call.Prompt)
-	e.addSaid(t, news, changedFiles(own.Left))
-	return e
-}
-
-func (e *Ending) add(r Record, o *Outcome) {
-	r.end(o)
-	e.Calls, e.Resets = append(e.Calls, savedRecord{r}), append(e.Resets, o.Resets...)
-	if _, _, outcome := o.State(); outcome == "ok" || o.Stopped() {
-		e.Ended++
-	} else {
-		e.Failed++
-	}
-}
-
-// addSaid adds digests of the turns' answers, and of the files and names that they touched.
-func (e *Ending) addSaid(t *Ticket, turns []*Outcome, changed []string) {
 	var answers, files []string
-	for _, o := range turns {
-		s := &o.Seen
+	own := turns[0]
+	for _, o := range turns[t.Recorded:] {
+		r, s := t.Record, &o.Seen
+		if o != own {
+			r = r.observed("", o.Started, o.Sent)
+		}
+		r.end(o)
+		e.Calls, e.Resets = append(e.Calls, savedRecord{r}), append(e.Resets, o.Resets...)
+		if r.Outcome == "ok" || o.Stopped() {
+			e.Ended++
+		} else {
+			e.Failed++
+		}
 		// the newest are kept
 		answers, files = append(answers, s.Answer), slices.Concat(s.Files, files)
-		answer := prompt.NewAnswer(s.Answer, s.Texts, t.key)
-		e.News.Answers = append(e.News.Answers, encodeAnswer(answer)...)
-		e.News.Said = append(e.News.Said, encodeSaid(answer)...)
+		if t.Session != 0 {
+			answer := prompt.NewAnswer(s.Answer, s.Texts, t.key)
+			e.News.Answers = append(e.News.Answers, encodeAnswer(answer)...)
+			e.News.Said = append(e.News.Said, encodeSaid(answer)...)
+		}
 	}
-	traces := prompt.NewTraces(t.call.Prompt, answers, files, changed, t.key)
-	e.News.Things, e.AnswerLines = encodeMarks(traces.Things), encodeMarks(traces.Lines)
+	if t.call.Prompt != nil {
+		e.News.send(t.call.Prompt)
+		changed := changedFiles(own.Left)
+		traces := prompt.NewTraces(t.call.Prompt, answers, files, changed, t.key)
+		e.News.Things, e.AnswerLines = encodeMarks(traces.Things), encodeMarks(traces.Lines)
+	}
+	return e
 }
 
 // record records the end of the run in the call and in the session, and releases the lease.

@@ -24,9 +24,14 @@ func valueCall(text string, now decide.Millis) *Call {
 }
 
 func valueEnding(o *Outcome, blocks []byte) *Ending {
-	e := &Ending{Cwd: "/project", Task: "parser", News: Session{Base: blocks}, Outcome: *o}
+	e := &Ending{Cwd: "/project", Task: "parser", News: Session{Base: blocks}, Outcome: *o,
+		Resets: o.Resets}
 	e.News.BaseBytes = 10
-	e.add(Record{}, o)
+	if o.Good() || o.Stopped() {
+		e.Ended++
+	} else {
+		e.Failed++
+	}
 	return e
 }
 
