@@ -83,8 +83,6 @@ func stateReason(c *ChainFacts) reason.Code {
 		return c.StateWhy
 	case c.State == Failed, c.State == Live && c.StateWhy != "":
 		return reason.PreviousFailed
-	case c.State == Killed:
-		return reason.PreviousKilled
 	case c.State == Dead:
 		return reason.SessionDead
 	}
