@@ -252,8 +252,8 @@ func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	other := *c
 	other.Role = c.StartFrom
 	var err error
-	f.Start, _, err = l.chains(c, ends+" AND s.reset = 0", ofRoleInAnyCase+newest,
-		other.job()...)
+	f.Start, _, err = l.chains(c, ends+" AND s.reset = 0",
+		ofTask+"AND c.role = ? COLLATE NOCASE AND c.updated >= ?"+newest, other.job()...)
 	return err
 }
 
@@ -324,9 +324,6 @@ var (
 const (
 	ofTask = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? `
 	ofJob  = ofTask + `AND c.role = ? AND c.updated >= ?`
-
-	// The same with the role's name in small or large letters.
-	ofRoleInAnyCase = ofTask + `AND c.role = ? COLLATE NOCASE AND c.updated >= ?`
 
 	// The same with all roles of the task that nothing names, if nothing names the call's.
 	ofRoles = ofTask + `
