@@ -29,13 +29,7 @@ type givenAnswer struct {
 // answers reads the latest answers of the project's calls, by any tool, if the prompt shows a line
 // of them.
 func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
-	shown := sync.OnceValue(func() map[prompt.WordDigest]bool {
-		lines := map[prompt.WordDigest]bool{}
-		for _, line := range c.Prompt.LineDigests() {
-			lines[line] = true
-		}
-		return lines
-	})
+	shown := map[prompt.WordDigest]bool{}
 	err = Each(l, `SELECT call, session, chain, ended, lines FROM answers WHERE project = ? AND ended >= ?
 		AND length(lines) <= ?
 		ORDER BY ended DESC LIMIT `+strconv.Itoa(maxAnswers), func(rows *sql.Rows) error {
@@ -44,10 +38,15 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 		if err := rows.Scan(&a.call, &a.session, &a.chain, &a.ended, &lines); err != nil {
 			return err
 		}
+		if len(shown) == 0 {
+			for _, line := range c.Prompt.LineDigests() {
+				shown[line] = true
+			}
+		}
 		a.lines = decodeMarks(lines)
 		count := 0
 		for _, line := range a.lines {
-			if shown()[line] {
+			if shown[line] {
 				count++
 			}
 		}
@@ -175,12 +174,9 @@ func (e *Ending) recordAnswer(tx *sql.Tx, call int64) error {
 		return nil
 	}
 	ended := e.Outcome.Now
-	if _, err := tx.Exec(`INSERT OR REPLACE INTO answers (call, session, chain, project, ended, lines)
-		VALUES (?, ?, iif(?2 = 0, 0, ?), ?, ?, ?)`,
-		call, e.Session, e.Chain, e.Project, ended, e.AnswerLines); err != nil {
-		return err
-	}
-	_, err := tx.Exec("DELETE FROM answers WHERE project = ? AND ended < ?", e.Project,
-		ended-answersKept)
+	_, err := tx.Exec(`INSERT OR REPLACE INTO answers (call, session, chain, project, ended, lines)
+			VALUES (?, ?, iif(?2 = 0, 0, ?), ?, ?, ?);
+		DELETE FROM answers WHERE project = ? AND ended < ?`,
+		call, e.Session, e.Chain, e.Project, ended, e.AnswerLines, e.Project, ended-answersKept)
 	return err
 }

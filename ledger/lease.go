@@ -60,11 +60,9 @@ func clearLeases(tx *sql.Tx, where string, args ...any) (held []lease, err error
 	held, dead, err := readLeases(tx, where, args...)
 	for _, l := range dead {
 		if err == nil {
-			_, err = tx.Exec("DELETE FROM leases WHERE session_id = ?", l.session)
-		}
-		if err == nil {
-			_, err = tx.Exec("UPDATE calls SET outcome = 'killed' WHERE outcome IS NULL AND "+
-				"chain_id = ? AND session_id = ?", l.chain, l.session)
+			_, err = tx.Exec(`DELETE FROM leases WHERE session_id = ?; UPDATE calls
+				SET outcome = 'killed' WHERE outcome IS NULL AND chain_id = ? AND session_id = ?`,
+				l.session, l.chain, l.session)
 		}
 	}
 	return held, err

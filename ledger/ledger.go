@@ -213,27 +213,19 @@ func (l *Ledger) create() error {
 			_ = tx.QueryRow("SELECT max(" + numbers).Scan(&highest)
 			last = max(last, highest)
 		}
+		drop := ""
 		for _, name := range older {
-			if _, err := tx.Exec("DROP TABLE " + name); err != nil {
-				return err
-			}
-		}
-		if _, err := tx.Exec(schema()); err != nil {
-			return fmt.Errorf("create tables: %w", err)
-		}
-		// A call that began in an older version's tables and still runs must not end as another.
-		if _, err := tx.Exec(`INSERT INTO sqlite_sequence
-			VALUES ('chains', ?1), ('sessions', ?1), ('calls', ?1)`, last); err != nil {
-			return err
+			drop += "DROP TABLE " + name + ";"
 		}
 		key := make([]byte, 32)
 		rand.Read(key)
-		if _, err := tx.Exec("INSERT INTO meta VALUES ('key', ?)", key); err != nil {
-			return err
-		}
-		_, err = tx.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
-			applicationID, schemaVersion))
-		return err
+		// A call that began in an older version's tables and still runs must not end as another.
+		_, err = tx.Exec(drop+schema()+fmt.Sprintf(`
+			INSERT INTO sqlite_sequence VALUES ('chains', ?1), ('sessions', ?1), ('calls', ?1);
+			INSERT INTO meta VALUES ('key', ?);
+			PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationID, schemaVersion),
+			last, key)
+		return Wrap("create tables", err)
 	})
 	_, failed := l.db.Exec("PRAGMA synchronous = NORMAL")
 	return errors.Join(err, failed)

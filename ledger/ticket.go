@@ -253,14 +253,10 @@ func callersOwn(tx *sql.Tx, id string) error {
 // lock, it returns ErrLocked instead of delaying others.
 func (l *Ledger) Pin(session int64, nativeID string, child int) error {
 	return Explain(l.writeWithin(0, func(tx *sql.Tx) error {
-		if _, err := tx.Exec("UPDATE sessions SET native_id = ? WHERE id = ? AND native_id IS NULL",
-			nativeID, session); err != nil {
-			return err
-		}
 		p := proc.ByPID(child)
-		_, err := tx.Exec("UPDATE leases SET child = ?, child_start = ? WHERE session_id = ? AND "+
-			"pid = ?",
-			p.PID, p.Start, session, os.Getpid())
+		_, err := tx.Exec(`UPDATE sessions SET native_id = ? WHERE id = ? AND native_id IS NULL;
+			UPDATE leases SET child = ?, child_start = ? WHERE session_id = ? AND pid = ?`,
+			nativeID, session, p.PID, p.Start, session, os.Getpid())
 		return err
 	}))
 }
