@@ -15,35 +15,30 @@ import (
 // A SessionFile is a session with a file that the ledger knows, for prune and forget. The ledger
 // has rows only for sessions that a fresh or forked run of ours began.
 type SessionFile struct {
-	ID, Chain         int64
-	Tool, Home        string
-	NativeID          string
-	State             decide.State
-	Created, LastUsed decide.Millis
-	File              string
-	Stamp             decide.Stamp // when our last run ended
-	Held              bool         // a live process holds the lease
-	Current           bool         // the chain has not begun anew since: a call can continue it
-	Reset             bool         // an answer has ended it
-	Observed          bool         // the caller itself has named it in some call
+	ID    int64  `db:"id"`
+	Chain int64  `db:"chain_id"`
+	Tool  string `db:"tool"`
+	Home  string `db:"c.home"`
+	decide.SessionRecord
+	Held     bool // a live process holds the lease
+	Current  bool // the chain has not begun anew since: a call can continue it
+	Observed bool // the caller itself has named it in some call
 	// when a copy that continues it was last used, 0 if it can still be needed
 	Superseded decide.Millis
 	Copied     bool // a copy of it, or a copy of one, has the files
 }
 
+var fileRows = newTable[SessionFile]("sessions")
+
 // SessionFiles returns the sessions of a chain, or with chain 0 of all, with files that have not
 // been pruned.
 func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
-	files, err := List(l, `
-		SELECT s.id, s.chain_id, s.tool, c.home, coalesce(s.native_id, ''), s.state, s.created, s.last_used,
-			s.file, coalesce(s.stamp, ''), coalesce(s.id >= coalesce(c.since, c.session_id), 0), s.reset,
-			s.callers_own OR coalesce(s.native_id IN (SELECT native_id FROM calls WHERE mode = ?
+	files, err := List(l, "SELECT "+fileRows.columns("s")+`,
+			coalesce(s.id >= coalesce(c.since, c.session_id), 0), s.callers_own OR coalesce(s.native_id IN (SELECT native_id FROM calls WHERE mode = ?
 			AND native_id IS NOT NULL), 0), `+superseded+`, `+copiesHaveFiles+`
 		FROM sessions s JOIN chains c ON c.id = s.chain_id
 		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, func(f *SessionFile) []any {
-		return []any{&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created,
-			&f.LastUsed,
-			&f.File, &f.Stamp, &f.Current, &f.Reset, &f.Observed, &f.Superseded, &f.Copied}
+		return append(fileRows.fields(f), &f.Current, &f.Observed, &f.Superseded, &f.Copied)
 	}, rewrite.Observe, chain, chain)
 	held, _, failed := readLeases(l, "")
 	for i := range files {

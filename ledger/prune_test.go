@@ -58,12 +58,12 @@ func TestSessionFiles(t *testing.T) {
 	if len(files) != 2 {
 		t.Fatalf("%+v", files)
 	}
-	want := SessionFile{ID: one.Session, Chain: one.Chain, Tool: "claude", Home: "/home/.claude",
-		NativeID: nth(1), State: decide.Live,
-		Created: 1000, LastUsed: 1001, File: "/home/.claude/projects/-project/" + nth(1) + ".jsonl",
-		Stamp: "1", Current: true}
-	if files[0] != want {
-		t.Errorf("%+v\nwant %+v", files[0], want)
+	if f := files[0]; f.ID != one.Session || f.Chain != one.Chain || f.Tool != "claude" ||
+		f.Home != "/home/.claude" || f.NativeID != nth(1) || f.State != decide.Live ||
+		f.Created != 1000 || f.LastUsed != 1001 || f.Stamp != "1" ||
+		f.File != "/home/.claude/projects/-project/"+nth(1)+".jsonl" ||
+		f.Held || !f.Current || f.Reset || f.Observed || f.Superseded != 0 || f.Copied {
+		t.Errorf("%+v", f)
 	}
 	if !files[1].Observed {
 		t.Error("the caller has used the second one himself")

@@ -66,11 +66,12 @@ func newScene(t *testing.T, tool string) *scene {
 	for _, p := range paths[tool] {
 		put(t, filepath.Join(home, p), text)
 	}
-	return &scene{t, home, ledger.SessionFile{
-		Tool: tool, Home: home, NativeID: id, File: filepath.Join(home, paths[tool][0]),
-		Stamp:    decide.Stamp(fmt.Sprint(len(text))),
-		LastUsed: decide.MillisOf(used),
-	}}
+	return &scene{t, home, ledger.SessionFile{Tool: tool, Home: home,
+		SessionRecord: decide.SessionRecord{
+			NativeID: id, File: filepath.Join(home, paths[tool][0]),
+			Stamp:    decide.Stamp(fmt.Sprint(len(text))),
+			LastUsed: decide.MillisOf(used),
+		}}}
 }
 
 // size returns the size that the session's file had after our last run.
