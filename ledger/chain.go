@@ -105,8 +105,8 @@ func loadChain(tx *sql.Tx, session int64, where string, args ...any) (*Chain, er
 	return c, err
 }
 
-// readLast reads the highest number that a session has had, also one that is deleted: the chain is
-// to have another one.
+// readLast reads the highest number of a session, deleted ones included: the chain is to have
+// another one.
 func (c *Chain) readLast(tx *sql.Tx) error {
 	return tx.QueryRow("SELECT coalesce((SELECT seq FROM sqlite_sequence " +
 		"WHERE name = 'sessions'), 0)").Scan(&c.last)
