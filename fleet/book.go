@@ -256,7 +256,7 @@ func (b *Book) takeOn(read *reading, d decide.Decision,
 	if d.Mode.Continues() {
 		r, from = read.find(d.Session)
 		h.from = r.Sessions[from-1]
-	} else if r = read.of(c, d.Chain); r == nil {
+	} else if r = read.of(b.name(c), d.Chain); r == nil {
 		r = &register{name: b.name(c)}
 		r.Chain = ledger.NewChain(c)
 		if r.name.Kind == store.Opening {
@@ -280,13 +280,13 @@ func (b *Book) takeOn(read *reading, d decide.Decision,
 	return h, r, own
 }
 
-// of returns the register with a chain's number in the facts, or of the call's name; nil for none.
-func (r *reading) of(c *ledger.Call, chain int64) *register {
+// of returns the register with a chain's number in the facts, or of a task's name; nil for none.
+func (r *reading) of(name store.Name, chain int64) *register {
 	if chain != 0 {
 		return r.registers[chain-1]
 	}
 	for _, one := range r.registers {
-		if c.Task != "" && one.Chain.IsOf(c) {
+		if name.Kind == store.Task && one.name.ID == name.ID {
 			return one
 		}
 	}

@@ -106,11 +106,6 @@ func NewChain(c *Call) Chain {
 		Updated: c.Now}
 }
 
-// IsOf reports whether the chain has the name of a call.
-func (c *Chain) IsOf(call *Call) bool {
-	return slices.Equal([]any{c.Tool, c.Cwd, c.Home, c.Rule, c.Task, c.Role}, call.name())
-}
-
 // Begin carries out a decision in the chain, for a call of the name. from is the session that the
 // decision goes on with, nil for none; a copy can be of another chain's. Begin returns the call's
 // session, and the source of a copy.
