@@ -13,15 +13,15 @@ import (
 // A Slice sums up the calls of one day that have the same properties.
 type Slice struct {
 	// only in Groups, and OtherKeys if it is not among those with the most calls
-	Key               string
-	Day               decide.Millis // the beginning, in UTC
-	Tool, Rule, Model string        // Model that answered
-	Role              string        // of their chain
-	Mode              rewrite.Mode
-	Reason, FellBack  reason.Code
-	Arm               string
-	Well              bool // they ended well
-	Counted, Priced   bool // the tool reported their tokens, and their cost
+	Key              string
+	Day              decide.Millis // the beginning, in UTC
+	Tool, Model      string        // Model that answered
+	Role             string        // of their chain
+	Mode             rewrite.Mode
+	Reason, FellBack reason.Code
+	Arm              string
+	Well             bool // they ended well
+	Counted, Priced  bool // the tool reported their tokens, and their cost
 	// some prompt might have been longer than the bound: the run's prompts together are
 	Long bool
 	// of the prompts, the part not sent: where more than the prompt was sent, nothing
@@ -115,7 +115,7 @@ func Slices(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
 func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string,
 	args ...any) ([]Slice, error) {
 	where, ofFilter := f.where("")
-	return ledger.List(q, fmt.Sprintf(`SELECT started / %d * %[1]d, tool, rule, coalesce(model, ''), mode, reason,
+	return ledger.List(q, fmt.Sprintf(`SELECT started / %d * %[1]d, tool, coalesce(model, ''), mode, reason,
 		coalesce(fell_back, ''), arm, coalesce((SELECT role FROM chains WHERE id = chain_id), ''), outcome IS 'ok',
 		input IS NOT NULL, cost IS NOT NULL, coalesce(input + cache_read + cache_write > %d, 0), %s,
 		count(*), sum(`+continued+`), sum(mode = 'fork'), count(outcome), coalesce(sum(outcome = 'ok'), 0),
@@ -123,11 +123,11 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string,
 		coalesce(sum(output), 0), coalesce(sum(cache_write * cache_hour), 0), count(cost), coalesce(sum(cost), 0),
 		count(duration), coalesce(sum(duration), 0), `+frontOf+`, sum(max(prompt_bytes - sent_bytes, 0)),
 		sum(coalesce(mode <> 'resume' OR native_id <> resumed_from, resumed_from IS NULL))
-		FROM calls WHERE %s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
-		ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14`, day, longPrompt, key, where),
+		FROM calls WHERE %s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
+		ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13`, day, longPrompt, key, where),
 		func(s *Slice) []any {
-			return slices.Concat([]any{&s.Day, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason,
-				&s.FellBack, &s.Arm, &s.Role, &s.Well, &s.Counted, &s.Priced, &s.Long, &s.Key},
+			return slices.Concat([]any{&s.Day, &s.Tool, &s.Model, &s.Mode, &s.Reason, &s.FellBack,
+				&s.Arm, &s.Role, &s.Well, &s.Counted, &s.Priced, &s.Long, &s.Key},
 				s.Sums.columns(), []any{&s.Firsts, &s.Ahead, &s.Read, &s.Most, &s.Warm,
 					&s.LeftOutBytes, &s.Created})
 		}, append(args, ofFilter...)...)
