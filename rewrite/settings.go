@@ -19,6 +19,7 @@ import (
 type Variables struct {
 	Settings []string // they shape a run
 	Account  []string // they select the account, or how the API is reached
+	Model    []string // the first that is set names the call's model, and is no setting
 	// Neutral are exceptions from both: they change from call to call, only identify the caller, or
 	// are handled elsewhere.
 	Neutral []string
@@ -140,7 +141,8 @@ func variableGuard(name string, own Variables, named bool) reason.Code {
 	switch {
 	case strings.HasPrefix(name, "REPRISE_"):
 		return ""
-	case matchesAny(own.Neutral, name), matchesAny(cloudVariables.Neutral, name):
+	case matchesAny(own.Neutral, name), matchesAny(cloudVariables.Neutral, name),
+		slices.Contains(own.Model, name):
 		return ""
 	case matchesAny(own.Account, name), matchesAny(cloudVariables.Account, name),
 		strings.HasSuffix(name, "_API_KEY"):

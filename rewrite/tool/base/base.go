@@ -20,7 +20,10 @@ import (
 
 // Base is the common part of most tools. A tool overrides the methods that differ.
 type Base struct {
-	About    *rewrite.Descriptor
+	About *rewrite.Descriptor
+	Reads Reads
+	// Formats are the output formats by their names in the tool, nil if these are the usual ones.
+	Formats  map[string]rewrite.Format
 	Refusals Causes // of the stderr
 	// Help are options: a help text with the first is about the headless mode, and a help text with
 	// the others too is from a version that can resume. Yargs says that yargs prints it.
@@ -43,18 +46,11 @@ func (b Base) Refused(stderr string, exit int) reason.Code {
 	return b.Refusals.In(stderr)
 }
 
-// Home returns the function that finds a tool's directory: the value of a variable, or else a name
-// in the home directory.
-func Home(variable, name string) func(env func(string) string) string {
+// Home returns the function that finds a tool's directory: below the directory that a variable
+// names, or else below one in the home directory.
+func Home(variable, inHome, below string) func(env func(string) string) string {
 	return func(env func(string) string) string {
-		return cmp.Or(env(variable), env("HOME")+"/"+name)
-	}
-}
-
-// HomeIn is Home for a variable that replaces the home directory.
-func HomeIn(variable, name string) func(env func(string) string) string {
-	return func(env func(string) string) string {
-		return cmp.Or(env(variable), env("HOME")) + "/" + name
+		return cmp.Or(env(variable), env("HOME")+inHome) + below
 	}
 }
 
@@ -88,52 +84,50 @@ func (Base) ValidID(id string) bool { return IsUUID(id) }
 // IsOrphanFile returns false: the tool leaves no files that endanger a session.
 func (Base) IsOrphanFile(string, []byte) bool { return false }
 
-// Read copies into the call the options for the model, the format and the settings. A setting's
-// values are separated by NUL. Formats has the formats with another name in the tool, nil if there
-// are none.
-func Read(c *rewrite.CommandLine, p grammar.Args, formats map[string]rewrite.Format) {
-	c.Unknown, c.AddAt = p.Unknown, p.Front()
+// usualFormats are the formats by the names that most tools have for them.
+var usualFormats = map[string]rewrite.Format{
+	"text": rewrite.Text, "json": rewrite.JSON, "stream-json": rewrite.StreamJSON,
+}
+
+// Read returns a call that is passed through so far, with the model, the format, "" for an unknown
+// one, and the settings. A setting's values are separated by NUL.
+func (b Base) Read(p grammar.Args, in rewrite.Input) rewrite.CommandLine {
+	c := rewrite.CommandLine{
+		Mode: rewrite.Passthrough, Args: in.Args, Format: rewrite.Text, Home: b.About.Home(in.Env),
+		SessionID: p.Session(), Unknown: p.Unknown, AddAt: p.Front(),
+	}
+	for _, name := range b.About.Variables.Model {
+		c.Model = cmp.Or(c.Model, in.Env(name))
+	}
+	formats := b.Formats
+	if formats == nil {
+		formats = usualFormats
+	}
 	for _, o := range p.Options {
 		switch o.Kind {
 		case grammar.Model:
 			c.Model = o.Value()
 		case grammar.Format:
-			c.Format, c.FormatArg = rewrite.Format(o.Value()), o.Span
-			if formats != nil {
-				c.Format = formats[o.Value()]
-			}
+			c.Format, c.FormatArg = formats[o.Value()], o.Span
 		case grammar.Setting, grammar.FileSetting:
 			setting := rewrite.Setting{Name: o.Names[0], Value: strings.Join(o.Values, "\x00"),
 				File: o.Kind == grammar.FileSetting}
 			c.Settings = append(c.Settings, setting)
 		}
 	}
+	return c
 }
 
-// Stdin returns the use of stdin in a call that can have the prompt in argv.
-func Stdin(in rewrite.Input, prompt bool) rewrite.StdinUse {
+// Stdin returns the use of stdin in a call that can have the prompt in argv. Beside one it has the
+// use beside.
+func Stdin(in rewrite.Input, prompt bool, beside rewrite.StdinUse) rewrite.StdinUse {
 	switch {
 	case in.StdinTTY:
 		return rewrite.StdinUnused
 	case prompt:
-		return rewrite.StdinAppended
+		return beside
 	}
 	return rewrite.StdinPrompt
-}
-
-// Complete sets how a call is handled, and why. If the caller manages the session and the
-// output has the session's ID, the call is observed.
-func Complete(c *rewrite.CommandLine, why reason.Code, showsID bool) {
-	slices.SortStableFunc(c.Settings, func(a, b rewrite.Setting) int {
-		return strings.Compare(a.Name, b.Name)
-	})
-	c.Reason = why
-	switch {
-	case why == "":
-		c.Mode = rewrite.Fresh
-	case why == reason.CallerSession && showsID:
-		c.Mode = rewrite.Observe
-	}
 }
 
 // Own returns the tool's own part of a call.
@@ -142,45 +136,66 @@ func Own[T any](c rewrite.CommandLine) T {
 	return own
 }
 
-// NewCall returns a call of the tool that is passed through so far.
-func (b Base) NewCall(in rewrite.Input) rewrite.CommandLine {
-	return rewrite.CommandLine{
-		Mode: rewrite.Passthrough, Args: in.Args, Format: rewrite.Text, Home: b.About.Home(in.Env),
+// Signs are a tool's findings in a command line beside the options.
+type Signs struct {
+	First       reason.Code // why the call is not managed, whatever else is found
+	Command     bool        // a command that is not managed, other than the descriptor's
+	Interactive bool        // the tool talks to a person
+	Unmanaged   string      // the option or command that makes the call unmanaged, or ""
+	Bad         bool        // the tool will reject the call
+	OptsOut     bool        // no session is kept
+	Last        reason.Code // why a call is not managed that would be otherwise
+	Nameless    bool        // the output lacks the session's ID, though it is no text
+}
+
+// Complete sets how a call is handled, and why. If it is managed, it gets the files that the tool
+// reads. If the caller manages the session and the output has the session's ID, it is observed.
+func (b Base) Complete(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input, s Signs) {
+	slices.SortStableFunc(c.Settings, func(a, b rewrite.Setting) int {
+		return strings.Compare(a.Name, b.Name)
+	})
+	c.Reason = b.why(c, p, in, s)
+	switch {
+	case c.Reason == "":
+		c.Mode = rewrite.Fresh
+		b.Reads.Into(c, in.Env, b.values(p))
+	case c.Reason == reason.UnmanagedOption:
+		c.Unmanaged = cmp.Or(p.First(grammar.Unmanaged), s.Unmanaged)
+	case c.Reason == reason.CallerSession && c.Format != rewrite.Text && !s.Nameless:
+		c.Mode = rewrite.Observe
 	}
 }
 
-// Signs are a tool's findings in a command line beside the options.
-type Signs struct {
-	Command     bool   // a command of the tool that is not managed, other than the descriptor's
-	Interactive bool   // the tool talks to a person
-	Unmanaged   string // the option or command that makes the call unmanaged, or ""
-	Bad         bool   // the tool will reject the call
-	OptsOut     bool   // no session is kept
+// values returns the function that finds an option's values. For yargs commas separate them too.
+func (b Base) values(p grammar.Args) func(option string) []string {
+	return func(option string) []string {
+		values := p.Values(option)
+		if b.Yargs && len(values) > 0 {
+			values = strings.Split(strings.Join(values, ","), ",")
+		}
+		return values
+	}
 }
 
-// Why returns why the call is not managed, or "": the first reason in an order that is the same for
-// all tools. A reason that only a call can have that would be managed otherwise is the tool's own
-// to check.
-func Why(c *rewrite.CommandLine, d *rewrite.Descriptor, p grammar.Args, in rewrite.Input,
-	s Signs) reason.Code {
-	why := cmp.Or(
-		When(p.StartsWith(in.Args, d.Servers), reason.AppServer),
+// why returns why the call is not managed, or "": the first reason in an order that is the same for
+// all tools.
+func (b Base) why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input, s Signs) reason.Code {
+	return cmp.Or(
+		s.First,
+		When(p.StartsWith(in.Args, b.About.Servers), reason.AppServer),
 		When(p.Has(grammar.Admin) || s.Command ||
-			p.StartsWith(in.Args, d.Subcommands), reason.NotManaged),
+			p.StartsWith(in.Args, b.About.Subcommands), reason.NotManaged),
 		When(p.Has(grammar.Server), reason.AppServer),
 		When(s.Interactive && (p.Unknown == "" || !slices.ContainsFunc(in.Args, asksHeadless)),
 			reason.Interactive),
-		When(d.IsNested(in.Env), reason.Nested),
+		When(b.About.IsNested(in.Env), reason.Nested),
 		When(p.Has(grammar.Unmanaged), reason.UnmanagedOption),
 		When(p.Unknown != "", reason.UnknownOption),
 		When(s.Unmanaged != "", reason.UnmanagedOption),
-		When(p.Bad || s.Bad, reason.BadUsage),
+		When(p.Bad || s.Bad || c.Format == "", reason.BadUsage),
 		When(p.Has(grammar.OptOut) || s.OptsOut, reason.OptedOut),
-		When(p.Has(grammar.CallerOwned), reason.CallerSession))
-	if why == reason.UnmanagedOption {
-		c.Unmanaged = cmp.Or(p.First(grammar.Unmanaged), s.Unmanaged)
-	}
-	return why
+		When(p.Has(grammar.CallerOwned), reason.CallerSession),
+		s.Last)
 }
 
 // When returns why if it holds, or "".

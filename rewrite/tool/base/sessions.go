@@ -1,9 +1,6 @@
 package base
 
 import (
-	"cmp"
-	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -50,7 +47,8 @@ func AtLeast(version string, want ...int) bool {
 // home. A path that begins with ^/ is looked for in the directories above the working directory
 // too. Where a pattern begins with options, their values are paths as they stand.
 type Reads struct {
-	Home     string // as people know it
+	Home     string                               // as people know it
+	Dir      func(env func(string) string) string // nil if the sessions are in the home
 	Settings []string
 	Hooks    []string // files that can have hooks, beside the settings
 	Watched  Watched
@@ -64,7 +62,12 @@ type Watched []struct {
 }
 
 // Into adds the files to a call. Values returns the values of an option.
-func (r Reads) Into(c *rewrite.CommandLine, home string, values func(option string) []string) {
+func (r Reads) Into(c *rewrite.CommandLine, env func(string) string,
+	values func(option string) []string) {
+	home := c.Home
+	if r.Dir != nil {
+		home = r.Dir(env)
+	}
 	expand := func(guard reason.Code, patterns []string) (all []rewrite.Watch) {
 		for _, pattern := range patterns {
 			for _, path := range expanded(pattern, values) {
@@ -114,16 +117,4 @@ func expanded(pattern string, values func(option string) []string) (paths []stri
 		}
 	}
 	return paths
-}
-
-// AdministratorFiles returns an administrator's settings and the defaults beside them, as gemini
-// and qwen look for them: where the variables of the tool say, or else in dirs.
-func AdministratorFiles(env func(string) string, tool string, dirs ...string) (files []string) {
-	for _, dir := range dirs {
-		settings := cmp.Or(env(tool+"_SYSTEM_SETTINGS_PATH"), dir+"/settings.json")
-		files = append(files, settings, cmp.Or(env(tool+"_SYSTEM_DEFAULTS_PATH"),
-			path.Dir(settings)+"/system-defaults.json"))
-	}
-	slices.Sort(files)
-	return slices.Compact(files)
 }

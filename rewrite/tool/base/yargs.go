@@ -1,6 +1,8 @@
 package base
 
 import (
+	"cmp"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,42 +11,40 @@ import (
 	"reprise/rewrite/tool/grammar"
 )
 
-// ReadYargs reads the options and the prompt.
-func ReadYargs(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
-	Read(c, p, nil)
+// ReadYargs is Read with the prompt and an administrator's files, as gemini and qwen look for them:
+// settings and the defaults beside them, where variables that begin so say, or else in dirs.
+func (b Base) ReadYargs(p grammar.Args, in rewrite.Input,
+	variables string, dirs ...string) rewrite.CommandLine {
+	c := b.Read(p, in)
+	for _, dir := range dirs {
+		settings := cmp.Or(in.Env(variables+"_SYSTEM_SETTINGS_PATH"), dir+"/settings.json")
+		c.SettingsFiles = append(c.SettingsFiles, settings,
+			cmp.Or(in.Env(variables+"_SYSTEM_DEFAULTS_PATH"),
+				path.Dir(settings)+"/system-defaults.json"))
+	}
+	slices.Sort(c.SettingsFiles)
+	c.SettingsFiles = slices.Compact(c.SettingsFiles)
 	for i := range c.Settings {
 		if s := &c.Settings[i]; s.File {
 			s.Value = strings.ReplaceAll(s.Value, ",", "\x00")
 		}
 	}
-	c.SessionID = p.Session()
 	prompt := p.Values("--prompt")
 	c.PromptArgs = p.Spans("--prompt")
 	for _, operand := range p.Operands {
 		prompt, c.PromptArgs = append(prompt, c.Args[operand.At]), append(c.PromptArgs, operand)
 	}
 	c.Prompt = strings.Join(prompt, " ")
-	c.Stdin = Stdin(in, c.Prompt != "")
-}
-
-// YargsValues returns the values of options for Reads. Commas separate them too.
-func YargsValues(p grammar.Args) func(option string) []string {
-	return func(option string) (values []string) {
-		for _, value := range p.Values(option) {
-			values = append(values, strings.Split(value, ",")...)
-		}
-		return values
-	}
+	c.Stdin = Stdin(in, c.Prompt != "", rewrite.StdinAppended)
+	return c
 }
 
 // YargsSigns returns the signs that gemini and qwen have in common.
-func YargsSigns(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) Signs {
+func YargsSigns(c rewrite.CommandLine, p grammar.Args, in rewrite.Input) Signs {
 	return Signs{
 		Interactive: in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.Names("--prompt")),
 		Bad: p.Repeated("--model") || p.Names("--prompt") && len(p.Operands) > 0 ||
 			p.Names("--yolo") && p.Names("--approval-mode") ||
-			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.StreamJSON},
-				c.Format) ||
 			slices.ContainsFunc(p.Operands, func(s rewrite.Span) bool {
 				// yargs reads it as a number, and can rewrite it
 				_, err := strconv.ParseFloat(c.Args[s.At], 64)

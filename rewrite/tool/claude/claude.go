@@ -23,7 +23,8 @@ type claude struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = claude{base.Base{About: &descriptor, Help: []string{"--print", "--resume"}}}
+var tool = claude{base.Base{About: &descriptor, Reads: reads,
+	Help: []string{"--print", "--resume"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "claude",
@@ -50,7 +51,7 @@ var descriptor = rewrite.Descriptor{
 		Off:     "disableAllHooks", Plugins: "enabledPlugins",
 	},
 
-	Home: base.Home("CLAUDE_CONFIG_DIR", ".claude"),
+	Home: base.Home("CLAUDE_CONFIG_DIR", "/.claude", ""),
 	// The directory of a session is named after the working directory. Long names are cut and
 	// hashed, so the last pattern matches the ID under any name. The directory beside a session's
 	// file has its subagents and large results. Running claude processes name their sessions in
@@ -78,8 +79,8 @@ var descriptor = rewrite.Descriptor{
 			"CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
 			"CLAUDE_CODE_WEBSOCKET_AUTH_FILE_DESCRIPTOR",
 		},
+		Model: []string{"ANTHROPIC_MODEL"},
 		Neutral: []string{
-			"ANTHROPIC_MODEL", // already counted as the call's model
 			"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT",
 			"CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_REMOTE_SESSION_ID",
 			"CLAUDE_CODE_PARENT_SESSION_ID", "CLAUDE_CODE_CONTAINER_ID", "CLAUDE_CODE_EXECPATH",
@@ -164,15 +165,30 @@ type details struct {
 }
 
 func (c claude) Parse(in rewrite.Input) rewrite.CommandLine {
-	call := c.NewCall(in)
 	p := grammar.Commander(in.Args, options.With(in.Learned))
-	read(&call, p, in)
+	call := c.Read(p, in)
+	call.Own = details{
+		maxTurns: p.Value("--max-turns", ""), sources: p.Value("--setting-sources", allSources),
+		cacheChosen: slices.ContainsFunc(cacheEnv, func(name string) bool {
+			return in.Env(name) != ""
+		}),
+	}
+	if call.Format == rewrite.JSON && p.Names("--verbose") {
+		call.Format = rewrite.JSONVerbose
+	}
+	call.KeepPrompt = p.Names("--replay-user-messages")
+	if len(p.Operands) > 0 {
+		call.PromptArgs, call.Prompt = p.Operands[:1], in.Args[p.Operands[0].At]
+	}
+	call.Stdin = base.Stdin(in, len(call.PromptArgs) > 0, rewrite.StdinAppended)
+	if !in.StdinTTY && p.Value("--input-format", "") == "stream-json" {
+		call.Stdin = rewrite.StdinFrames
+	}
 	call.ChosenID = takeChosen(&p)
-	base.Complete(&call, why(&call, p, in), call.Format != rewrite.Text)
+	c.Complete(&call, p, in, signs(call, p, in))
 	if call.Mode == rewrite.Fresh {
-		reads.Into(&call, call.Home, p.Values)
 		if p.Names("--agent") {
-			agents.Into(&call, call.Home, p.Values)
+			agents.Into(&call, in.Env, p.Values)
 		}
 		// beside the sessions' directory unless that was moved
 		call.SettingsFiles = append(call.SettingsFiles,
@@ -189,44 +205,15 @@ func (c claude) Parse(in rewrite.Input) rewrite.CommandLine {
 // takeChosen returns the ID that the caller chose for a new session, and takes the option out of
 // the others. It returns "" if the caller also names another session.
 func takeChosen(p *grammar.Args) (id string) {
-	at, several := -1, false
-	for i, o := range p.Options {
-		if o.Kind == grammar.CallerOwned {
-			at, several = i, at >= 0
-		}
-	}
-	if at < 0 || several || !slices.Contains(p.Options[at].Names, "--session-id") ||
-		!base.IsUUID(p.Options[at].Value()) {
+	owned := func(o grammar.ParsedOption) bool { return o.Kind == grammar.CallerOwned }
+	at := slices.IndexFunc(p.Options, owned)
+	if at < 0 || slices.ContainsFunc(p.Options[at+1:], owned) ||
+		p.Options[at].Names[0] != "--session-id" || !base.IsUUID(p.Options[at].Value()) {
 		return ""
 	}
 	id = p.Options[at].Value()
 	p.Options = slices.Delete(slices.Clone(p.Options), at, at+1)
 	return id
-}
-
-func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
-	own := details{cacheChosen: slices.ContainsFunc(cacheEnv, func(name string) bool {
-		return in.Env(name) != ""
-	})}
-	own.maxTurns, own.sources = p.Value("--max-turns", ""), p.Value("--setting-sources", allSources)
-	c.Own = own
-	c.Model = in.Env("ANTHROPIC_MODEL")
-	base.Read(c, p, nil)
-	switch {
-	case c.Format == "":
-		c.Format = rewrite.Text
-	case c.Format == rewrite.JSON && p.Names("--verbose"):
-		c.Format = rewrite.JSONVerbose
-	}
-	c.SessionID, c.KeepPrompt = p.Session(), p.Names("--replay-user-messages")
-	if len(p.Operands) > 0 {
-		c.PromptArgs = p.Operands[:1]
-		c.Prompt = c.Args[p.Operands[0].At]
-	}
-	c.Stdin = base.Stdin(in, len(c.PromptArgs) > 0)
-	if !in.StdinTTY && p.Value("--input-format", "") == "stream-json" {
-		c.Stdin = rewrite.StdinFrames
-	}
 }
 
 var reads = base.Reads{
@@ -418,26 +405,24 @@ func inSettings(settings []rewrite.Setting, path string) bool {
 	})
 }
 
-func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
+func signs(c rewrite.CommandLine, p grammar.Args, in rewrite.Input) base.Signs {
 	set := func(name string) bool { return in.Env(name) != "" }
 	frames := c.Stdin == rewrite.StdinFrames
 	s := base.Signs{
 		Interactive: !p.Names("--print") && (in.StdoutTTY || !p.Has(grammar.Format) && in.StdinTTY),
 		Bad: p.Bad || len(p.Operands) > 1 ||
-			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.JSONVerbose,
-				rewrite.StreamJSON}, c.Format) ||
 			(p.Has(grammar.StreamOnly) || frames) && c.Format != rewrite.StreamJSON ||
 			slices.ContainsFunc(p.Values("--input-format"), func(value string) bool {
 				return value != "text" && value != "stream-json"
 			}),
 		OptsOut: slices.ContainsFunc(sessionEnv, set),
+		Last: cmp.Or(base.When(len(c.PromptArgs) == 0 && in.StdinTTY, reason.Interactive),
+			base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand)),
 	}
 	if frames && len(c.PromptArgs) > 0 && !s.Bad {
 		s.Unmanaged = "--input-format" // versions treat it differently
 	}
-	return cmp.Or(base.Why(c, &descriptor, p, in, s),
-		base.When(len(c.PromptArgs) == 0 && in.StdinTTY, reason.Interactive),
-		base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand))
+	return s
 }
 
 // ActsOn reports file mentions ("@" followed by anything but space) and the words that make claude

@@ -22,7 +22,9 @@ type codex struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = codex{base.Base{About: &descriptor, Help: []string{"--json"}}}
+// --json has no value.
+var tool = codex{base.Base{About: &descriptor, Reads: reads, Help: []string{"--json"},
+	Formats: map[string]rewrite.Format{"": rewrite.StreamJSON}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:            "codex",
@@ -46,7 +48,7 @@ var descriptor = rewrite.Descriptor{
 		Sources: []string{"startup", "resume"}, Plugins: "plugins",
 	},
 
-	Home: base.Home("CODEX_HOME", ".codex"),
+	Home: base.Home("CODEX_HOME", "/.codex", ""),
 	// A rollout is a single file under the date of the start, and stays there. A fork does not
 	// contain the source's lines; the first line names the thread it continues (0.169.0,
 	// docs/internals/codex.md).
@@ -155,20 +157,24 @@ type details struct {
 }
 
 func (c codex) Parse(in rewrite.Input) rewrite.CommandLine {
-	call := c.NewCall(in)
 	a := readArgs(in.Args, in.Learned)
-	readOptions(&call, a.all())
-	readPrompt(&call, &a, in)
-	base.Complete(&call, why(&call, &a, in), call.Format != rewrite.Text)
-	if call.Mode == rewrite.Fresh {
-		all := a.all()
-		reads.Into(&call, call.Home, all.Values)
+	p := a.all()
+	call := c.Read(p, in)
+	readSettings(&call, p)
+	if len(a.rest.Operands) > 0 && !p.Has(grammar.CallerOwned) {
+		call.SessionID = in.Args[a.rest.Operands[0].At]
 	}
+	if len(a.exec.Operands) > 0 {
+		call.PromptArgs, call.Prompt = a.exec.Operands[:1], in.Args[a.exec.Operands[0].At]
+	}
+	call.Own = details{a.execAt, a.exec.Options}
+	call.Stdin = base.Stdin(in, len(call.PromptArgs) > 0 && call.Prompt != "-",
+		rewrite.StdinAppended)
+	c.Complete(&call, p, in, a.signs(&call, p, in))
 	return call
 }
 
-func readOptions(c *rewrite.CommandLine, p grammar.Args) {
-	base.Read(c, p, map[string]rewrite.Format{"": rewrite.StreamJSON}) // --json has no value
+func readSettings(c *rewrite.CommandLine, p grammar.Args) {
 	c.Dir = p.Value("--cd", "")
 	read, model := c.Settings, ""
 	c.Settings = nil
@@ -228,46 +234,26 @@ func accountOf(login string) rewrite.Setting {
 	return rewrite.Setting{Name: "~/.codex/auth.json", Value: value, Guard: reason.AuthChanged}
 }
 
-// readPrompt finds the prompt, or the session that the caller names.
-func readPrompt(c *rewrite.CommandLine, a *commandLine, in rewrite.Input) {
-	p := a.all()
-	if len(a.rest.Operands) > 0 && !p.Has(grammar.CallerOwned) {
-		c.SessionID = in.Args[a.rest.Operands[0].At]
+// signs returns the signs. Behind an unknown option it cannot be told which word is the command.
+func (a *commandLine) signs(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) base.Signs {
+	s := base.Signs{
+		Command: a.sub == "help",
+		Bad: a.sub == "" && (len(a.exec.Operands) > 1 || // --last without resume
+			p.Has(grammar.CallerOwned) && !p.Has(grammar.OptOut)),
+		Last: cmp.Or(base.When(a.sub != "", reason.CallerSession),
+			base.When(in.StdinTTY && (len(c.PromptArgs) == 0 || c.Prompt == "-"),
+				reason.Interactive)),
 	}
-	if len(a.exec.Operands) > 0 {
-		c.PromptArgs = a.exec.Operands[:1]
-		c.Prompt = in.Args[a.exec.Operands[0].At]
-	}
-	c.Own = details{a.execAt, a.exec.Options}
-	c.Stdin = base.Stdin(in, len(c.PromptArgs) > 0 && c.Prompt != "-")
-}
-
-func why(c *rewrite.CommandLine, a *commandLine, in rewrite.Input) reason.Code {
-	p := a.all()
-	s := base.Signs{Command: a.sub == "help", Bad: a.sub == "" && len(a.exec.Operands) > 1}
-	if a.sub == "" && p.Has(grammar.CallerOwned) && !p.Has(grammar.OptOut) {
-		s.Bad = true // --last without resume
-	}
-	if !p.Has(grammar.Admin) && !s.Command {
-		if why := a.elsewhere(p.Unknown, in); why != "" {
-			return why
-		}
-	}
-	return cmp.Or(base.Why(c, &descriptor, p, in, s),
-		base.When(a.sub != "", reason.CallerSession),
-		base.When(in.StdinTTY && (len(c.PromptArgs) == 0 || c.Prompt == "-"), reason.Interactive))
-}
-
-// elsewhere returns why a command line has no exec that is managed, or "". Behind an unknown option
-// it cannot be told which word is the command.
-func (a *commandLine) elsewhere(unknown string, in rewrite.Input) reason.Code {
 	managed := slices.Contains(descriptor.Managed, a.first)
-	return cmp.Or(
-		base.When(unknown != "", reason.UnknownOption),
-		base.When(a.starts(in.Args), reason.AppServer),
-		base.When(!managed && a.first != "" && !in.StdinTTY, reason.NotManaged),
-		base.When(!managed, reason.Interactive),
-		base.When(a.sub == "review", reason.NotManaged))
+	if !p.Has(grammar.Admin) && !s.Command {
+		s.First = cmp.Or(
+			base.When(p.Unknown != "", reason.UnknownOption),
+			base.When(a.starts(in.Args), reason.AppServer),
+			base.When(!managed && a.first != "" && !in.StdinTTY, reason.NotManaged),
+			base.When(!managed, reason.Interactive),
+			base.When(a.sub == "review", reason.NotManaged))
+	}
+	return s
 }
 
 // ResolveWithEnv rejects versions before 0.42: exec could not resume, or did not show the session.

@@ -12,7 +12,6 @@
 package copilot
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -31,8 +30,10 @@ type copilot struct{ base.Base }
 func init() { rewrite.Register(tool) }
 
 // A version can resume only if it can also write the figures to a file. 1.0.80 cannot.
-var tool = copilot{base.Base{About: &descriptor, Refusals: refusals,
-	Help: []string{"--prompt", "--resume", "--usage-output-file"}}}
+var tool = copilot{base.Base{About: &descriptor, Reads: reads, Refusals: refusals,
+	// json is a stream of lines
+	Formats: map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JSON},
+	Help:    []string{"--prompt", "--resume", "--usage-output-file"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "copilot",
@@ -45,7 +46,7 @@ var descriptor = rewrite.Descriptor{
 	Alone:       []string{"--help", "-h", "--version", "-v"},
 	AwaitsStdin: true,
 	Nested:      []string{"COPILOT_CLI"}, // set for the commands of the shell tool
-	Home:        base.Home("COPILOT_HOME", ".copilot"),
+	Home:        base.Home("COPILOT_HOME", "/.copilot", ""),
 	// A process that has a session open holds a lock on a file that is named after the process.
 	Paths: []string{"session-state/{id}/" + events},
 	Files: rewrite.SessionFiles{Paths: []string{"session-state/{id}"},
@@ -54,8 +55,8 @@ var descriptor = rewrite.Descriptor{
 		Settings: []string{"COPILOT_*", "USE_BUILTIN_RIPGREP"},
 		Account: []string{"COPILOT_PROVIDER_*", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN",
 			"GH_HOST", "COPILOT_GH_HOST"},
+		Model: []string{"COPILOT_MODEL"},
 		Neutral: []string{
-			"COPILOT_MODEL", // already counted as the call's model
 			"COPILOT_HOME", "COPILOT_CACHE_HOME", "COPILOT_EDITOR", "COPILOT_MULTIPLEXER",
 			"COPILOT_OTEL_*",
 		},
@@ -113,31 +114,18 @@ type details struct {
 	learned rewrite.Probe // the grammar that Args was parsed with
 }
 
-func (c copilot) Parse(in rewrite.Input) rewrite.CommandLine {
-	call := c.NewCall(in)
+// Parse reads a command line. If an option occurs twice, the last counts.
+func (t copilot) Parse(in rewrite.Input) rewrite.CommandLine {
 	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
-	read(&call, p, in)
-	// the last line contains the session ID
-	base.Complete(&call, why(&call, p, in), call.Format == rewrite.JSON)
-	return call
-}
-
-// formats are the values of --output-format. json is a stream of lines.
-var formats = map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JSON}
-
-// read copies into the call every option that does not decide whether it is managed. If an
-// option occurs twice, the last counts.
-func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
-	c.Model = in.Env("COPILOT_MODEL")
-	base.Read(c, p, formats)
+	c := t.Read(p, in)
 	for i := range c.Settings {
 		s := &c.Settings[i]
 		if s.Value = strings.ReplaceAll(s.Value, "\x00", ","); s.File {
 			s.Value, s.File = strings.CutPrefix(s.Value, "@")
 		}
 	}
-	c.SessionID, c.Prompt, c.Dir = p.Session(), p.Value("--prompt", ""), p.Value("-C", "")
-	c.PromptArgs = p.Spans("--prompt")
+	c.Prompt, c.PromptArgs = p.Value("--prompt", ""), p.Spans("--prompt")
+	c.Dir = p.Value("-C", "")
 	own := details{learned: in.Learned, silent: p.Names("--silent")}
 	hidden := []string{"COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN",
 		"COPILOT_GITHUB_TOKEN", "GITHUB_TOKEN"}
@@ -150,11 +138,15 @@ func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 		}
 	}
 	c.Own = own
-	reads.Into(c, c.Home, p.Values)
 	// Data beside a prompt in argv are not read (recordings/copilot/stdin-and-arg).
-	if !p.Names("--prompt") && !in.StdinTTY {
-		c.Stdin = rewrite.StdinPrompt
-	}
+	c.Stdin = base.Stdin(in, p.Names("--prompt"), rewrite.StdinUnused)
+	t.Complete(&c, p, in, base.Signs{
+		Interactive: in.StdinTTY && (in.StdoutTTY || p.Unknown == "" && !p.Bad &&
+			!p.Names("--prompt")) && c.Prompt == "",
+		Bad:  len(p.Operands) > 0 || c.Stdin == rewrite.StdinUnused && c.Prompt == "",
+		Last: base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand),
+	})
+	return c
 }
 
 // state is the file of copilot's own state. Earlier versions kept the user's settings there, and
@@ -179,15 +171,6 @@ var reads = base.Reads{
 		{"", []string{"~/mcp-config.json", "{~,.github}/agents/*.md", "{~,.github}/hooks/**/*.json",
 			".github/mcp.json", ".mcp.json", ".vscode/mcp.json", "{--plugin-dir}/**/*.{md,json}"}},
 	},
-}
-
-func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
-	return cmp.Or(base.Why(c, &descriptor, p, in, base.Signs{
-		Interactive: in.StdinTTY && (in.StdoutTTY || p.Unknown == "" && !p.Bad &&
-			!p.Names("--prompt")) && c.Prompt == "",
-		Bad: len(p.Operands) > 0 || c.Format == "" ||
-			c.Stdin == rewrite.StdinUnused && c.Prompt == "",
-	}), base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand))
 }
 
 // ResolveWithEnv adds the settings of user and project. It passes through versions that reject

@@ -25,7 +25,8 @@ type droid struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = droid{base.Base{About: &descriptor, Help: []string{"--output-format", "--fork"}}}
+var tool = droid{base.Base{About: &descriptor, Reads: reads,
+	Help: []string{"--output-format", "--fork"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "droid",
@@ -47,7 +48,7 @@ var descriptor = rewrite.Descriptor{
 		Plugins: "enabledPlugins",
 	},
 
-	Home: base.HomeIn("FACTORY_HOME_OVERRIDE", ".factory"),
+	Home: base.Home("FACTORY_HOME_OVERRIDE", "", "/.factory"),
 	// The directory of a session is named after the working directory; an ID is there once.
 	Paths: []string{"sessions/*/{id}.jsonl"},
 	Files: rewrite.SessionFiles{Paths: []string{"{file}", "{own}.settings.json",
@@ -82,49 +83,43 @@ var options = grammar.Options{
 }
 
 func (d droid) Parse(in rewrite.Input) rewrite.CommandLine {
-	call := d.NewCall(in)
-	if len(in.Args) == 0 || in.Args[0] != "exec" {
-		call.Reason = other(in)
-		return call
+	if why := other(in.Args); why != "" {
+		c := d.Read(grammar.Args{}, in)
+		c.Reason = why
+		return c
 	}
-	call.NoResume = in.Learned.Known && !in.Learned.Resume
 	p := grammar.Commander(in.Args, options.With(in.Learned))
-	read(&call, p, in)
-	base.Complete(&call, why(&call, p, in), call.Format != rewrite.Text)
-	if call.Mode == rewrite.Fresh {
-		reads.Into(&call, call.Home, p.Values)
-		if path := in.Env("FACTORY_ORG_MANAGED_SETTINGS_LOCAL_PATH"); path != "" {
-			call.HookFiles = append(call.HookFiles, rewrite.Watch{Path: path})
-		}
-	}
-	return call
-}
-
-// other returns why a call without exec is passed through.
-func other(in rewrite.Input) reason.Code {
-	switch {
-	case len(in.Args) > 0 && slices.Contains(descriptor.Servers, in.Args[0]):
-		return reason.AppServer
-	case len(in.Args) == 0 || grammar.LooksLikeOption(in.Args[0]) && in.Args[0] != "--help" &&
-		in.Args[0] != "--version":
-		return reason.Interactive
-	}
-	return reason.NotManaged
-}
-
-// read copies into the call every option that does not decide whether it is managed. The first
-// operand is exec.
-func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
-	base.Read(c, p, nil)
+	c := d.Read(p, in)
 	c.Dir, c.SessionID = p.Value("--cwd", ""), p.Value("--session-id", "")
-	if len(p.Operands) > 1 {
-		c.PromptArgs = p.Operands[1:2]
-		c.Prompt = c.Args[p.Operands[1].At]
+	if len(p.Operands) > 1 { // the first is exec
+		c.PromptArgs, c.Prompt = p.Operands[1:2], in.Args[p.Operands[1].At]
 	}
 	// Data beside a prompt in argv are dropped (recordings/droid/stdin-and-arg).
-	if len(c.PromptArgs) == 0 && !in.StdinTTY {
-		c.Stdin = rewrite.StdinPrompt
+	c.Stdin = base.Stdin(in, len(c.PromptArgs) > 0, rewrite.StdinUnused)
+	d.Complete(&c, p, in, base.Signs{
+		Interactive: in.StdoutTTY, // a terminal gets the title before each event
+		Bad:         len(p.Operands) > 2 || c.Prompt == "" && c.Stdin != rewrite.StdinPrompt,
+		Last: cmp.Or(base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand),
+			base.When(in.Learned.Known && !in.Learned.Resume, reason.NoResume)),
+	})
+	if path := in.Env("FACTORY_ORG_MANAGED_SETTINGS_LOCAL_PATH"); path != "" {
+		c.HookFiles = append(c.HookFiles, rewrite.Watch{Path: path})
 	}
+	return c
+}
+
+// other returns why a call without exec is passed through, or "".
+func other(args []string) reason.Code {
+	switch {
+	case len(args) == 0, grammar.LooksLikeOption(args[0]) && args[0] != "--help" &&
+		args[0] != "--version":
+		return reason.Interactive
+	case args[0] == "exec":
+		return ""
+	case slices.Contains(descriptor.Servers, args[0]):
+		return reason.AppServer
+	}
+	return reason.NotManaged
 }
 
 // The user's own droids are missing, since the first run adds some to them. An organization's
@@ -141,16 +136,6 @@ var reads = base.Reads{
 			"{~,^/.factory}/skills/*/SKILL.md"}},
 		{reason.InstructionsChanged, []string{"{~,^}/AGENTS.md", "^/CLAUDE.md"}},
 	},
-}
-
-func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
-	return cmp.Or(base.Why(c, &descriptor, p, in, base.Signs{
-		Interactive: in.StdoutTTY, // a terminal gets the title before each event
-		Bad: len(p.Operands) > 2 || c.Prompt == "" && c.Stdin != rewrite.StdinPrompt ||
-			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.StreamJSON},
-				c.Format),
-	}), base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand),
-		base.When(c.NoResume, reason.NoResume))
 }
 
 // ResolveWithEnv counts the content of the settings, since a session keeps the model that it began

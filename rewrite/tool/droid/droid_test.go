@@ -50,7 +50,7 @@ func TestDroidReads(t *testing.T) {
 			rewrite.Text},
 		{"exec --nope hi", rewrite.Passthrough, reason.UnknownOption, "", rewrite.Text},
 		{"exec two words", rewrite.Passthrough, reason.BadUsage, "two", rewrite.Text},
-		{"exec -o xml hi", rewrite.Passthrough, reason.BadUsage, "hi", "xml"},
+		{"exec -o xml hi", rewrite.Passthrough, reason.BadUsage, "hi", ""},
 		{"exec -s " + id + " hi", rewrite.Passthrough, reason.CallerSession, "hi", rewrite.Text},
 		{"exec -o json -s " + id + " hi", rewrite.Observe, reason.CallerSession, "hi",
 			rewrite.JSON},

@@ -7,7 +7,6 @@
 package gemini
 
 import (
-	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -25,7 +24,7 @@ type gemini struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = gemini{base.Base{About: &descriptor, Refusals: refusals,
+var tool = gemini{base.Base{About: &descriptor, Reads: reads, Refusals: refusals,
 	Help: []string{"--prompt", "--resume"}, Yargs: true}}
 
 var named = []string{"{project}/tool-outputs/session-{id}", "{project}/{id}"}
@@ -38,7 +37,7 @@ var descriptor = rewrite.Descriptor{
 		"gemma"},
 	Alone:  []string{"--help", "-h", "--version", "-v", "--list-sessions"},
 	Nested: []string{"GEMINI_CLI"}, // set by the shell tool
-	Home:   base.HomeIn("GEMINI_CLI_HOME", ".gemini"),
+	Home:   base.Home("GEMINI_CLI_HOME", "", "/.gemini"),
 	// A project's directory is named after the working directory, with a suffix if several projects
 	// share that name. The file is named after the first minute and the first characters of the ID.
 	// The files are those that gemini itself deletes with a session (0.61.0).
@@ -60,8 +59,8 @@ var descriptor = rewrite.Descriptor{
 		Settings: []string{"GEMINI_*", "SEATBELT_PROFILE", "SANDBOX", "BUILD_SANDBOX"},
 		Account: []string{"GEMINI_API_KEY", "GEMINI_API_KEY_*", "GEMINI_CLI_USE_COMPUTE_ADC",
 			"CLOUD_SHELL", "CODE_ASSIST_*"},
+		Model: []string{"GEMINI_MODEL"},
 		Neutral: []string{
-			"GEMINI_MODEL", // already counted as the call's model
 			"GEMINI_CLI_HOME", "GEMINI_TELEMETRY_*", "GEMINI_CLI_NO_RELAUNCH", "GEMINI_CLI_IDE_*",
 			"GEMINI_CLI_SURFACE", "GEMINI_DEBUG_LOG_FILE", "GOOGLE_CLOUD_SHELL",
 		},
@@ -92,17 +91,19 @@ var options = grammar.Options{
 }
 
 func (g gemini) Parse(in rewrite.Input) rewrite.CommandLine {
-	call := g.NewCall(in)
 	p := grammar.Yargs(in.Args, options.With(in.Learned))
-	call.Model = in.Env("GEMINI_MODEL")
-	base.ReadYargs(&call, p, in)
-	base.Complete(&call, why(&call, p, in), call.Format != rewrite.Text)
-	if call.Mode == rewrite.Fresh {
-		call.SettingsFiles = base.AdministratorFiles(in.Env, "GEMINI_CLI",
-			"/etc/gemini-cli", "/Library/Application Support/GeminiCli")
-		reads.Into(&call, call.Home, base.YargsValues(p))
+	c := g.ReadYargs(p, in, "GEMINI_CLI",
+		"/etc/gemini-cli", "/Library/Application Support/GeminiCli")
+	p = p.WithoutOff()
+	s := base.YargsSigns(c, p, in)
+	s.Last = base.When(forgets(c.Prompt), reason.SlashCommand)
+	if c.Format == rewrite.Text &&
+		(p.Names("--raw-output") || p.Names("--accept-raw-output-risk")) {
+		// raw text would be indistinguishable from its escape sequences
+		s.Unmanaged = "--raw-output"
 	}
-	return call
+	g.Complete(&c, p, in, s)
+	return c
 }
 
 // gemini reads the nearest .env, which can contain the key.
@@ -124,18 +125,6 @@ var reads = base.Reads{
 // changes every hour.
 var logins = map[string]string{"google_accounts.json": "active",
 	"oauth_creds.json": "refresh_token"}
-
-func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
-	p = p.WithoutOff()
-	s := base.YargsSigns(c, p, in)
-	if c.Format == rewrite.Text &&
-		(p.Names("--raw-output") || p.Names("--accept-raw-output-risk")) {
-		// raw text would be indistinguishable from its escape sequences
-		s.Unmanaged = "--raw-output"
-	}
-	return cmp.Or(base.Why(c, &descriptor, p, in, s),
-		base.When(forgets(c.Prompt), reason.SlashCommand))
-}
 
 // forgets reports whether gemini takes a prompt for one of its commands or for context that
 // it added itself. It can still send it to the model, but leaves it out of the history of a resumed

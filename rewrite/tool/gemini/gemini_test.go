@@ -79,7 +79,7 @@ func TestGeminiReads(t *testing.T) {
 		{"-p hi -p there", "", rewrite.Passthrough, reason.BadUsage, "hi there", rewrite.Text},
 		{"-p hi -o json -o text", "", rewrite.Passthrough, reason.BadUsage, "hi", rewrite.Text},
 		{"-p hi there", "", rewrite.Passthrough, reason.BadUsage, "hi there", rewrite.Text},
-		{"-p hi -o xml", "", rewrite.Passthrough, reason.BadUsage, "hi", "xml"},
+		{"-p hi -o xml", "", rewrite.Passthrough, reason.BadUsage, "hi", ""},
 		{"-p hi -y --approval-mode yolo", "", rewrite.Passthrough, reason.BadUsage, "hi",
 			rewrite.Text},
 		{"-p hi --yolo=perhaps", "", rewrite.Passthrough, reason.BadUsage, "hi", rewrite.Text},

@@ -45,24 +45,23 @@ func init() {
 // newTool returns a tool. Its shell tool sets nested.
 func newTool(name, npm, variable, nested string, oldest, newest []int) opencode {
 	d := &rewrite.Descriptor{
-		Name:        name,
-		Packages:    []string{npm},
-		Unattended:  []string{name, "run", "--auto"},
-		Managed:     []string{"run"},
-		Servers:     []string{"serve", "web", "acp"},
-		Alone:       []string{"--help", "-h", "--version", "-v"},
-		AwaitsStdin: true,
-		Nested:      []string{nested},
-		Hooks:       hooks,
-		Home: func(env func(string) string) string {
-			return cmp.Or(env("XDG_DATA_HOME"), env("HOME")+"/.local/share") + "/" + name
-		},
+		Name:         name,
+		Packages:     []string{npm},
+		Unattended:   []string{name, "run", "--auto"},
+		Managed:      []string{"run"},
+		Servers:      []string{"serve", "web", "acp"},
+		Alone:        []string{"--help", "-h", "--version", "-v"},
+		AwaitsStdin:  true,
+		Nested:       []string{nested},
+		Hooks:        hooks,
+		Home:         base.Home("XDG_DATA_HOME", "/.local/share", "/"+name),
 		Paths:        []string{name + ".db"},
 		SessionQuery: session,
 		AsksVersion:  true,
 		Variables:    variables(variable),
 	}
-	return opencode{base.Base{About: d, Help: []string{"--format", "--session"}, Yargs: true},
+	return opencode{base.Base{About: d, Help: []string{"--format", "--session"}, Yargs: true,
+		Formats: map[string]rewrite.Format{"default": rewrite.Text, "json": rewrite.StreamJSON}},
 		variable, oldest, newest}
 }
 
@@ -123,7 +122,6 @@ type details struct {
 }
 
 func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
-	call := o.NewCall(in)
 	end := len(in.Args)
 	if i := slices.Index(in.Args, "--"); i >= 0 {
 		end = i
@@ -132,14 +130,44 @@ func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 	for i := end + 1; i < len(in.Args); i++ {
 		p.Operands = append(p.Operands, rewrite.Span{i, 1})
 	}
-	read(&call, o, p, in)
-	// each line contains the session's ID
-	base.Complete(&call, o.why(&call, p, in), call.Format == rewrite.StreamJSON)
+	call, first := o.Read(p, in), ""
+	call.SessionID = p.Value("--session", "")
+	call.Dir = workingDir(in.Env("PWD"), p.Value("--dir", ""))
+	own := details{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "",
+		logLevel: p.Value("--log-level", in.Env(o.variable+"LOG_LEVEL"))}
+	if p.Names("--print-logs") {
+		own.ownLogs = p.Value("--print-logs", "") == "true"
+	}
+	call.Own = own
+	if len(p.Operands) > 0 {
+		first = in.Args[p.Operands[0].At]
+		call.AddAt, call.PromptArgs = p.Operands[0].At+1, p.Operands[1:]
+		// opencode puts words that contain spaces in quotes, which are left out here: the closing
+		// one would separate a prompt from the same text with more behind it.
+		var words []string
+		for _, word := range call.PromptArgs {
+			words = append(words, in.Args[word.At])
+		}
+		call.Prompt = strings.Join(words, " ")
+		call.Stdin = base.Stdin(in, call.Prompt != "", rewrite.StdinAppended)
+	}
+	signs := base.Signs{
+		Command:     first != "run" && first != "",
+		Interactive: first == "",
+		Bad:         p.Repeated() || call.Prompt == "" && in.StdinTTY,
+	}
+	switch level := own.logLevel; {
+	case in.Env(o.variable+"DB") != "":
+		signs.Unmanaged = o.variable + "DB"
+	case call.Format == rewrite.Text && level != "" && level != "INFO" && level != "DEBUG":
+		signs.Unmanaged = "--log-level" // the log would not name the session
+	}
+	o.Complete(&call, p.WithoutOff(), in, signs)
 	if call.Mode == rewrite.Fresh {
 		reads := reads
 		reads.Home = "~/.config/" + o.About.Name
-		config := cmp.Or(in.Env("XDG_CONFIG_HOME"), in.Env("HOME")+"/.config")
-		reads.Into(&call, config+"/"+o.About.Name, o.places(call.Dir, in.Env))
+		reads.Dir = base.Home("XDG_CONFIG_HOME", "/.config", "/"+o.About.Name)
+		reads.Into(&call, in.Env, o.places(call.Dir, in.Env))
 		if p.Names("--pure") { // without plugins
 			call.HookFiles = nil
 		} else {
@@ -148,33 +176,6 @@ func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 		}
 	}
 	return call
-}
-
-// formats are the values of --format.
-var formats = map[string]rewrite.Format{"default": rewrite.Text, "json": rewrite.StreamJSON}
-
-func read(c *rewrite.CommandLine, o opencode, p grammar.Args, in rewrite.Input) {
-	base.Read(c, p, formats)
-	c.SessionID, c.Dir = p.Value("--session", ""), workingDir(in.Env("PWD"), p.Value("--dir", ""))
-	own := details{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "",
-		logLevel: p.Value("--log-level", in.Env(o.variable+"LOG_LEVEL"))}
-	if p.Names("--print-logs") {
-		own.ownLogs = p.Value("--print-logs", "") == "true"
-	}
-	if len(p.Operands) > 0 {
-		c.AddAt, c.PromptArgs = p.Operands[0].At+1, p.Operands[1:]
-	}
-	c.Own = own
-	// opencode puts words that contain spaces in quotes, which are left out here: the closing one
-	// would separate a prompt from the same text with more behind it.
-	words := make([]string, len(c.PromptArgs))
-	for i, word := range c.PromptArgs {
-		words[i] = in.Args[word.At]
-	}
-	c.Prompt = strings.Join(words, " ")
-	if len(p.Operands) > 0 {
-		c.Stdin = base.Stdin(in, c.Prompt != "")
-	}
 }
 
 // workingDir returns the directory that opencode works in: the directory of --dir, or else of PWD,
@@ -250,26 +251,6 @@ func directories(name string) []string {
 		return []string{".kilo", ".kilocode"}
 	}
 	return []string{"." + name}
-}
-
-func (o opencode) why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
-	first := ""
-	if len(p.Operands) > 0 {
-		first = in.Args[p.Operands[0].At]
-	}
-	p = p.WithoutOff()
-	s := base.Signs{
-		Command:     first != "run" && first != "",
-		Interactive: first == "",
-		Bad:         p.Repeated() || c.Format == "" || c.Prompt == "" && in.StdinTTY,
-	}
-	switch level := base.Own[details](*c).logLevel; {
-	case in.Env(o.variable+"DB") != "":
-		s.Unmanaged = o.variable + "DB"
-	case c.Format == rewrite.Text && level != "" && level != "INFO" && level != "DEBUG":
-		s.Unmanaged = "--log-level" // the log would not name the session
-	}
-	return base.Why(c, o.About, p, in, s)
 }
 
 // ResolveWithEnv passes through a version that was not measured, and an unknown one: 1.15.13

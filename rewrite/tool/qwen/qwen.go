@@ -23,7 +23,7 @@ type qwen struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = qwen{base.Base{About: &descriptor, Refusals: refusals,
+var tool = qwen{base.Base{About: &descriptor, Reads: reads, Refusals: refusals,
 	Help: []string{"--prompt", "--resume"}, Yargs: true}}
 
 var descriptor = rewrite.Descriptor{
@@ -51,8 +51,8 @@ var descriptor = rewrite.Descriptor{
 		Settings: []string{"QWEN_*", "ENABLE_WEB_SEARCH", "WEB_SEARCH_*"},
 		Account: []string{"OPENAI_*", "DASHSCOPE_*", "ANTHROPIC_*", "GEMINI_*", "QWEN_OAUTH",
 			"QWEN_API_KEY", "QWEN_CUSTOM_API_KEY_*", "QWEN_BASE_URL"},
+		Model: []string{"OPENAI_MODEL", "QWEN_MODEL"},
 		Neutral: []string{
-			"OPENAI_MODEL", "QWEN_MODEL", // already counted as the call's model
 			"QWEN_HOME", "QWEN_RUNTIME_DIR", "QWEN_TELEMETRY_*", "QWEN_DEBUG_LOG_FILE",
 			"QWEN_CODE_IDE_*", "QWEN_CODE_SUPPRESS_YOLO_WARNING", "QWEN_CODE_PROFILE_*",
 		},
@@ -92,25 +92,28 @@ var options = grammar.Options{
 }
 
 func (q qwen) Parse(in rewrite.Input) rewrite.CommandLine {
-	call := q.NewCall(in)
 	p := grammar.Yargs(in.Args, options.With(in.Learned))
-	call.Model = cmp.Or(in.Env("OPENAI_MODEL"), in.Env("QWEN_MODEL"))
-	base.ReadYargs(&call, p, in)
-	for i := range call.Settings {
-		if s := &call.Settings[i]; s.Name == "--json-schema" && strings.HasPrefix(s.Value, "@") {
+	c := q.ReadYargs(p, in, "QWEN_CODE",
+		"/etc/qwen-code", "/Library/Application Support/QwenCode")
+	for i := range c.Settings {
+		if s := &c.Settings[i]; s.Name == "--json-schema" && strings.HasPrefix(s.Value, "@") {
 			s.Value, s.File = s.Value[1:], true
 		}
 	}
-	base.Complete(&call, why(&call, p, in), call.Format != rewrite.Text)
-	if call.Mode == rewrite.Fresh {
-		call.SettingsFiles = base.AdministratorFiles(in.Env, "QWEN_CODE",
-			"/etc/qwen-code", "/Library/Application Support/QwenCode")
-		reads.Into(&call, settingsHome(in.Env), base.YargsValues(p))
+	unrecorded := slices.Contains(p.Values("--chat-recording"), "false")
+	p = p.WithoutOff()
+	s := base.YargsSigns(c, p, in)
+	s.OptsOut = unrecorded
+	if slices.ContainsFunc(p.Values("--input-format"), func(f string) bool { return f != "text" }) {
+		s.Unmanaged = "--input-format"
 	}
-	return call
+	s.Bad = s.Bad || p.Has(grammar.StreamOnly) && c.Format != rewrite.StreamJSON
+	s.Last = base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand)
+	q.Complete(&c, p, in, s)
+	return c
 }
 
-var settingsHome = base.Home("QWEN_HOME", ".qwen")
+var settingsHome = base.Home("QWEN_HOME", "/.qwen", "")
 
 // home returns the directory of qwen's sessions. A setting that names another one is
 // not read: the session is then not found, and the next call is fresh.
@@ -122,6 +125,7 @@ func home(env func(string) string) string {
 // named in active.json.
 var reads = base.Reads{
 	Home:     "~/.qwen",
+	Dir:      settingsHome,
 	Settings: []string{"{~,.qwen}/settings.json", "~/oauth_creds.json"},
 	Hooks:    []string{"~/extensions/*/{qwen-extension,hooks/hooks,.qwen-extension-install}.json"},
 	Watched: base.Watched{
@@ -131,19 +135,6 @@ var reads = base.Reads{
 		{reason.RuntimeChanged, []string{"~/updates/npm/*/active.json"}},
 		{reason.AuthChanged, []string{"{~,^/.qwen,^}/.env"}},
 	},
-}
-
-func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
-	unrecorded := slices.Contains(p.Values("--chat-recording"), "false")
-	p = p.WithoutOff()
-	s := base.YargsSigns(c, p, in)
-	if slices.ContainsFunc(p.Values("--input-format"), func(f string) bool { return f != "text" }) {
-		s.Unmanaged = "--input-format"
-	}
-	s.Bad = s.Bad || p.Has(grammar.StreamOnly) && c.Format != rewrite.StreamJSON
-	s.OptsOut = unrecorded
-	return cmp.Or(base.Why(c, &descriptor, p, in, s),
-		base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand))
 }
 
 // ResolveWithEnv reads the settings. 0.23.4 is the oldest version tried that copies a session;

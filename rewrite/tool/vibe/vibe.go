@@ -28,7 +28,9 @@ type vibe struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = vibe{base.Base{About: &descriptor, Help: []string{"--prompt", "--resume"}}}
+var tool = vibe{base.Base{About: &descriptor, Help: []string{"--prompt", "--resume"},
+	Formats: map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JSON,
+		"streaming": rewrite.StreamJSON}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:        "vibe",
@@ -58,8 +60,8 @@ var descriptor = rewrite.Descriptor{
 	Variables: rewrite.Variables{
 		Settings: []string{"VIBE_*"},
 		Account:  []string{"MISTRAL_*", "VIBE_VIBE_BASE_URL"},
+		Model:    []string{"VIBE_ACTIVE_MODEL"},
 		Neutral: []string{
-			"VIBE_ACTIVE_MODEL", // already counted as the call's model
 			"VIBE_HOME", "VIBE_CWD", "VIBE_SESSION_LOGGING", "VIBE_ENABLE_TELEMETRY", "VIBE_LOG_*",
 		},
 	},
@@ -81,38 +83,39 @@ var options = grammar.Options{
 	{grammar.Admin, rewrite.NoValue, `--check-upgrade --help|-h --setup --version|-v`},
 }
 
+// Parse reads a command line. If an option occurs twice, the last counts.
 func (v vibe) Parse(in rewrite.Input) rewrite.CommandLine {
-	call := v.NewCall(in)
 	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
-	read(&call, p, in)
-	// each output line contains the session ID
-	base.Complete(&call, why(&call, p, in), call.Format == rewrite.StreamJSON)
-	return call
-}
-
-// formats are the values of --output.
-var formats = map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JSON,
-	"streaming": rewrite.StreamJSON}
-
-// read copies into the call every option that does not decide whether it is managed. If an
-// option occurs twice, the last counts.
-func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
-	base.Read(c, p, formats)
-	c.Dir, c.Model = p.Value("--workdir", in.Env("VIBE_CWD")), in.Env("VIBE_ACTIVE_MODEL")
-	c.SessionID, c.Prompt = p.Session(), p.Value("--prompt", "")
-	c.Own = p.Value("--output-dir", "")
-	reads.Into(c, home(in.Env), func(option string) []string {
+	c := v.Read(p, in)
+	c.Dir, c.Prompt = p.Value("--workdir", in.Env("VIBE_CWD")), p.Value("--prompt", "")
+	output := p.Value("--output-dir", "")
+	c.Own = output
+	reads.Into(&c, in.Env, func(option string) []string {
 		if option == "--workdir" {
 			return []string{cmp.Or(c.Dir, ".")}
 		}
 		return p.Values(option)
 	})
-	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).
 	if c.Prompt != "" {
 		c.PromptArgs = p.Spans("--prompt")
-	} else if !in.StdinTTY {
-		c.Stdin = rewrite.StdinPrompt
 	}
+	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).
+	c.Stdin = base.Stdin(in, c.Prompt != "", rewrite.StdinUnused)
+	s := base.Signs{
+		Command: slices.ContainsFunc(p.Operands, func(s rewrite.Span) bool {
+			return slices.Contains(descriptor.Subcommands, in.Args[s.At])
+		}),
+		Interactive: (in.StdoutTTY || p.Unknown == "") && !p.Names("--prompt") &&
+			!p.Names("--prompt-file"),
+		Bad:      len(p.Operands) > 1 || c.Prompt == "" && in.StdinTTY,
+		Last:     base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand),
+		Nameless: c.Format == rewrite.JSON,
+	}
+	if output != "" && c.Format == rewrite.Text {
+		s.Unmanaged = "--output-dir" // no ID that certainly belongs to this call: see File
+	}
+	v.Complete(&c, p, in, s)
+	return c
 }
 
 // store returns the directory that holds the sessions. VIBE_SESSION_LOGGING can move it out of
@@ -132,11 +135,12 @@ func store(env func(string) string) string {
 	return home(env) + "/logs/session"
 }
 
-var home = base.Home("VIBE_HOME", ".vibe")
+var home = base.Home("VIBE_HOME", "/.vibe", "")
 
 // .env contains the key.
 var reads = base.Reads{
 	Home: "~/.vibe",
+	Dir:  home,
 	Settings: []string{"~/config.toml", "~/agents/{--agent}.toml",
 		"{--workdir}/.vibe/config.toml", "{--workdir}/.vibe/agents/{--agent}.toml"},
 	Watched: base.Watched{
@@ -145,23 +149,6 @@ var reads = base.Reads{
 			"{~,.vibe}/prompts/*.md", "^/{AGENTS,VIBE}.md"}},
 		{"", []string{".vibe/agents/*.toml"}},
 	},
-}
-
-func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
-	isCommand := func(s rewrite.Span) bool {
-		return slices.Contains(descriptor.Subcommands, c.Args[s.At])
-	}
-	s := base.Signs{
-		Command: slices.ContainsFunc(p.Operands, isCommand),
-		Interactive: (in.StdoutTTY || p.Unknown == "") && !p.Names("--prompt") &&
-			!p.Names("--prompt-file"),
-		Bad: len(p.Operands) > 1 || c.Format == "" || c.Prompt == "" && in.StdinTTY,
-	}
-	if base.Own[string](*c) != "" && c.Format == rewrite.Text {
-		s.Unmanaged = "--output-dir" // no ID that certainly belongs to this call: see File
-	}
-	return cmp.Or(base.Why(c, &descriptor, p, in, s),
-		base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand))
 }
 
 // ResolveWithEnv passes through versions before 2.26.1, after 3 and unknown ones: older ones reject

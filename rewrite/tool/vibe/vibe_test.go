@@ -397,7 +397,7 @@ func show(c rewrite.CommandLine, p rewrite.Plan, output []byte) (string, *rewrit
 }
 
 func TestVibeShowsAFreshRunAsItIs(t *testing.T) {
-	for format := range formats {
+	for format := range tool.Formats {
 		for _, name := range []string{"fresh", "tool", "multi", "empty", "maxturns", "http500",
 			"toobig", "resume-unknown"} {
 			output := recording(t, name+"-"+format, "stdout")
