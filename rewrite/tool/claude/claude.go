@@ -1,8 +1,5 @@
 // Package claude is Claude Code as the shim knows it: command line, output, session files. Facts
 // here were measured with 2.1.329 unless they name another version.
-//
-// It never runs the tool. Invariant: a command line that it does not know in full is passed
-// through.
 package claude
 
 import (

@@ -1,9 +1,6 @@
 // Package codex is the Codex CLI as the shim knows it: command line, output, session files. Facts
 // here were measured with 0.169.0 unless they name another version; docs/internals/codex.md lists
 // them all.
-//
-// It never runs the tool. Invariant: a command line that it does not know in full is passed
-// through.
 package codex
 
 import (

@@ -6,9 +6,6 @@
 // does not have. Facts that the output lacks are read from a file that copilot writes for
 // --usage-output-file, from the file of the session that is resumed, and for silent text from a
 // file of --share.
-//
-// It never runs the tool. Invariant: a command line that it does not know in full is passed
-// through.
 package copilot
 
 import (

@@ -4,9 +4,6 @@
 //
 // A resume is a fork. With --session-id, an unknown ID begins a new session under that very ID,
 // which looks like a resume that succeeded; --fork refuses it.
-//
-// It never runs the tool. Invariant: a command line that it does not know in full is passed
-// through.
 package droid
 
 import (

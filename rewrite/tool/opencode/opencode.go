@@ -5,9 +5,6 @@
 // A call runs in the caller's format. In text nothing names the session, so the call is made to log
 // to stderr as well, and those lines are taken out again. A session is continued in place: a copy
 // of one (--fork) lacks the permissions, gets more tools and so loses the cached prefix.
-//
-// It never runs the tool. Invariant: a command line that it does not know in full is passed
-// through.
 package opencode
 
 import (

@@ -1,9 +1,6 @@
 // Package qwen is Qwen Code as the shim knows it: command line, output, session files. Facts here
 // were measured with 0.24.4 unless they name another version; docs/internals/qwen.md lists them
 // all.
-//
-// It never runs the tool. Invariant: a command line that it does not know in full is passed
-// through.
 package qwen
 
 import (

@@ -5,9 +5,6 @@
 // A call runs in the caller's format, text included: no format shows that a run has failed, so text
 // rendered from another format could be wrong. Facts that the output lacks are read from the files
 // that vibe writes to --output-dir.
-//
-// It never runs the tool. Invariant: a command line that it does not know in full is passed
-// through.
 package vibe
 
 import (
