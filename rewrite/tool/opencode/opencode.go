@@ -25,22 +25,29 @@ import (
 
 type opencode struct {
 	base.Base
-	variable string // how the names of the variables begin
-	oldest   []int  // the oldest version that was measured
-	newest   []int  // the version, not measured, before which all are managed
+	variable string   // how the names of the variables begin
+	oldest   []int    // the oldest version that was measured
+	newest   []int    // the version, not measured, before which all are managed
+	configs  []string // its configuration files, without the extension
+	dirs     []string // its directories in home and project
 }
 
 func init() {
 	// OPENCODE is set for all that it starts.
-	tool := newTool("opencode", "opencode-ai", "OPENCODE_", "OPENCODE", []int{1, 17, 0}, []int{2})
+	tool := newTool("opencode", "opencode-ai", "OPENCODE_", "OPENCODE")
 	tool.About.CannotWrite = 1
+	tool.oldest, tool.newest = []int{1, 17, 0}, []int{2}
+	tool.configs, tool.dirs = []string{"opencode"}, []string{".opencode"}
 	rewrite.Register(tool)
-	tool = newTool("kilo", "@kilocode/cli", "KILO_", "KILO_PID", []int{7, 7, 9}, []int{8})
+	// kilo 7.7.9 reads opencode's files and the directories of its own former name as well.
+	tool = newTool("kilo", "@kilocode/cli", "KILO_", "KILO_PID")
+	tool.oldest, tool.newest = []int{7, 7, 9}, []int{8}
+	tool.configs, tool.dirs = []string{"opencode", "kilo"}, []string{".kilo", ".kilocode"}
 	rewrite.Register(tool)
 }
 
 // newTool returns a tool. Its shell tool sets nested.
-func newTool(name, npm, variable, nested string, oldest, newest []int) opencode {
+func newTool(name, npm, variable, nested string) opencode {
 	d := &rewrite.Descriptor{
 		Name:         name,
 		Packages:     []string{npm},
@@ -57,9 +64,9 @@ func newTool(name, npm, variable, nested string, oldest, newest []int) opencode 
 		AsksVersion:  true,
 		Variables:    variables(variable),
 	}
-	return opencode{base.Base{About: d, Help: []string{"--format", "--session"}, Yargs: true,
-		Formats: map[string]rewrite.Format{"default": rewrite.Text, "json": rewrite.StreamJSON}},
-		variable, oldest, newest}
+	return opencode{variable: variable, Base: base.Base{About: d, Yargs: true,
+		Help:    []string{"--format", "--session"},
+		Formats: map[string]rewrite.Format{"default": rewrite.Text, "json": rewrite.StreamJSON}}}
 }
 
 // hooks: plugins are code. The tools have no other hooks.
@@ -191,10 +198,10 @@ func workingDir(pwd, dir string) string {
 // reads are the configuration of user, project and administrator, the logins, plugins, agents and
 // tools. places has the lists.
 var reads = base.Reads{
-	Settings: []string{"~/config.json", "{--data}/auth.json", "{--config}", "~/{--configs}",
-		"{--dirs,--project}/{--configs}"},
+	Settings: []string{"~/config.json", "{--data}/auth.json", "{--config}",
+		"~/{--configs}.json{,c}", "{--dirs,--project}/{--configs}.json{,c}"},
 	Hooks: []string{"{~,--dirs,--own}/plugin{,s}/*.{js,ts}",
-		"{/etc,/Library/Application Support}/{--name}/{--configs}"},
+		"{/etc,/Library/Application Support}/{--name}/{--configs}.json{,c}"},
 	Watched: base.Watched{
 		{reason.InstructionsChanged, []string{"~/AGENTS.md", "{--user}/.claude/CLAUDE.md",
 			"^/{AGENTS,CLAUDE,CONTEXT}.md"}},
@@ -205,22 +212,21 @@ var reads = base.Reads{
 
 // places returns the lists in reads, which stand there in place of options.
 func (o opencode) places(dir string, env func(string) string) func(list string) []string {
-	name, user := o.About.Name, env("HOME")
-	lists := map[string][]string{"--name": {name}, "--user": {user}, "--configs": configs(name),
-		"--data": {o.About.Home(env)}}
+	lists := map[string][]string{"--name": {o.About.Name}, "--user": {env("HOME")},
+		"--configs": o.configs, "--data": {o.About.Home(env)}}
 	for list, variable := range map[string]string{"--config": "CONFIG", "--dirs": "CONFIG_DIR"} {
 		if path := env(o.variable + variable); path != "" {
 			lists[list] = []string{path}
 		}
 	}
-	for _, own := range directories(name) {
-		lists["--dirs"] = append(lists["--dirs"], user+"/"+own)
+	for _, own := range o.dirs {
+		lists["--dirs"] = append(lists["--dirs"], env("HOME")+"/"+own)
 		lists["--own"] = append(lists["--own"], "^/"+own)
 	}
 	dir = cmp.Or(dir, ".")
 	for range levels {
 		lists["--project"] = append(lists["--project"], dir)
-		for _, own := range directories(name) {
+		for _, own := range o.dirs {
 			lists["--project"] = append(lists["--project"], dir+"/"+own)
 		}
 		dir += "/.."
@@ -231,24 +237,6 @@ func (o opencode) places(dir string, env func(string) string) func(list string) 
 // levels is how many directories a project's configuration is looked for in: the directory that the
 // tool works in, and those above. opencode goes up to the repository's.
 const levels = 12
-
-// configs returns the names of the configuration files. kilo reads opencode's as well.
-func configs(name string) []string {
-	names := []string{"opencode.json", "opencode.jsonc"}
-	if name != "opencode" {
-		names = append(names, name+".json", name+".jsonc")
-	}
-	return names
-}
-
-// directories returns the names of a tool's directories in home and project. kilo 7.7.9 reads the
-// directories of its former name as well.
-func directories(name string) []string {
-	if name == "kilo" {
-		return []string{".kilo", ".kilocode"}
-	}
-	return []string{"." + name}
-}
 
 // ResolveWithEnv passes through a version that was not measured, and an unknown one: 1.15.13
 // resumes without any output, and older logs look different.
