@@ -297,10 +297,11 @@ func openRegular(root *os.Root, p string) (*os.File, error) {
 // A Finder finds the files of sessions. It reads the files that keep sessions only once, so each
 // run needs a new one.
 type Finder struct {
-	mentions map[[2]string]mentions // by home and pattern
+	read map[[2]string]mentions // by home and pattern
 }
 
-// mentions are the files of a pattern, by the IDs in their first lines.
+// mentions are the files of a pattern, by the IDs in their first lines. It fails if one of them
+// exists and cannot be read: it might name any session.
 type mentions struct {
 	files map[string][]string
 	err   error
@@ -313,59 +314,47 @@ func (f *Finder) keeps(root *os.Root, s ledger.SessionFile, parts rewrite.Sessio
 		return err
 	}
 	unlock()
-	for _, pattern := range parts.Running {
-		if err := f.mentioned(root, s, parts, pattern, prune.Open); err != nil {
-			return err
+	for i, pattern := range slices.Concat(parts.Running, parts.Forks) {
+		why := prune.Open
+		if i >= len(parts.Running) {
+			why = prune.Forked
 		}
-	}
-	for _, pattern := range parts.Forks {
-		if err := f.mentioned(root, s, parts, pattern, prune.Forked); err != nil {
-			return err
+		m := f.mentions(root, s.Home, pattern)
+		if slices.ContainsFunc(m.files[s.NativeID], func(file string) bool {
+			return file != parts.Paths[0]
+		}) {
+			return why
+		}
+		if m.err != nil {
+			return m.err
 		}
 	}
 	return nil
 }
 
-func (f *Finder) mentioned(root *os.Root, s ledger.SessionFile, parts rewrite.SessionFiles,
-	pattern string, why prune.Reason) error {
-	key := [2]string{s.Home, pattern}
-	m, ok := f.mentions[key]
-	if !ok {
-		m = readMentions(root, pattern)
-		if f.mentions == nil {
-			f.mentions = map[[2]string]mentions{}
-		}
-		f.mentions[key] = m
-	}
-	for _, file := range m.files[s.NativeID] {
-		if file != parts.Paths[0] {
-			return why
-		}
-	}
-	return m.err
-}
-
 var anyID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// readMentions fails if one of the files exists and cannot be read: it might name any session.
-func readMentions(root *os.Root, pattern string) mentions {
-	m := mentions{files: map[string][]string{}}
-	var files []string
-	if files, m.err = fs.Glob(root.FS(), pattern); m.err != nil {
+func (f *Finder) mentions(root *os.Root, home, pattern string) mentions {
+	key := [2]string{home, pattern}
+	if m, ok := f.read[key]; ok {
 		return m
 	}
+	m := mentions{files: map[string][]string{}}
+	var files []string
+	files, m.err = fs.Glob(root.FS(), pattern)
 	for _, file := range files {
 		line, err := firstLine(root, file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			m.err = err
 		}
 		for _, id := range anyID.FindAllString(line, -1) {
 			m.files[id] = append(m.files[id], file)
 		}
 	}
+	if f.read == nil {
+		f.read = map[[2]string]mentions{}
+	}
+	f.read[key] = m
 	return m
 }
 
