@@ -157,7 +157,6 @@ type details struct {
 	version      string         // the binary's, "" if not known
 	namesDefault bool           // a resume must name the default model
 	maxTurns     string         // the caller's limit
-	cannotWrite  int            // the exit code if the answer cannot be written
 	sources      string         // the settings that the caller wants to be read, "*" for all
 }
 
@@ -267,7 +266,7 @@ var elsewhere = []string{"CLAUDE_CODE_PLUGIN_DIRS", "CLAUDE_CODE_PLUGIN_CACHE_DI
 
 func hooks(c *rewrite.CommandLine, s rewrite.HostEnv) {
 	table := descriptor.Hooks
-	if s.Version != "" && !base.AtLeast(s.Version, 2, 1, 198) {
+	if !base.AtLeast(s.Version, 2, 1, 198) {
 		table.Sources = []string{"startup", "resume"}
 	}
 	c.ReadHooks(table, s, skipsSettings(c, base.Own[details](*c).sources))
@@ -338,9 +337,13 @@ func account(state, credentials string) []rewrite.Setting {
 // readFiles adds the settings files to the call's settings. It returns claude's state and
 // credentials, and the text of all settings together.
 func readFiles(c *rewrite.CommandLine, s rewrite.HostEnv) (state, credentials, texts string) {
+	var named []string // files that are settings by the caller's options
 	for _, setting := range c.Settings {
 		if setting.Name == "--settings" {
 			texts += setting.Value
+		}
+		if setting.File {
+			named = append(named, setting.Paths()...)
 		}
 	}
 	for _, f := range s.Settings {
@@ -351,7 +354,7 @@ func readFiles(c *rewrite.CommandLine, s rewrite.HostEnv) (state, credentials, t
 			state = f.Text
 		default:
 			texts += f.Text
-			if !inSettings(c.Settings, f.Path) {
+			if !slices.Contains(named, f.Path) {
 				c.Settings = append(c.Settings, rewrite.JSONSettings(f.Path, f.Text)...)
 			}
 		}
@@ -376,7 +379,7 @@ func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 	c.Settings = slices.Concat(c.Settings, servers(state, s.Dirs), account(state, credentials))
 	own.file = base.InProject(c.Home, s.Dirs, "")
 	// Up to 1.0.111 a resume continued under another ID; 1.0.124 keeps it.
-	c.NoResume = s.Version != "" && !base.AtLeast(s.Version, 1, 0, 124)
+	c.NoResume = !base.AtLeast(s.Version, 1, 0, 124)
 	// --session-id beside --fork-session came with 2.0.73.
 	c.Copies = s.Version != "" && base.AtLeast(s.Version, 2, 0, 73)
 	if !own.cacheChosen && !slices.ContainsFunc(cacheEnv, func(name string) bool {
@@ -388,18 +391,9 @@ func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 	// began with, and it changes nothing.
 	own.namesDefault = c.Model == "" && !names("--agent") && !strings.Contains(texts, `"model"`) &&
 		!base.AtLeast(s.Version, 2, 1, 271)
-	if s.Version != "" && base.AtLeast(s.Version, 2, 1, 330) { // 2.1.329 ends with 0
-		own.cannotWrite = 1
-	}
 	own.version = s.Version
 	c.Own = own
 	return c
-}
-
-func inSettings(settings []rewrite.Setting, path string) bool {
-	return slices.ContainsFunc(settings, func(s rewrite.Setting) bool {
-		return s.File && slices.Contains(s.Paths(), path)
-	})
 }
 
 func signs(c rewrite.CommandLine, p grammar.Args, in rewrite.Input) base.Signs {
@@ -436,7 +430,9 @@ func (claude) ActsOn(text string) bool {
 func (claude) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	own := base.Own[details](c)
 	plan := t.Plan(c)
-	plan.CannotWrite = own.cannotWrite
+	if own.version != "" && base.AtLeast(own.version, 2, 1, 330) { // 2.1.329 ends with 0
+		plan.CannotWrite = 1
+	}
 	var added []string
 	if plan.Resume != "" {
 		added = append(added, "--resume", plan.Resume)

@@ -142,7 +142,7 @@ func (s *stream) read(line []byte) *base.ClaudeEvent {
 
 // learn records the facts of an event for the ledger and the gate. Only init, messages of the main
 // conversation and the result are read for the session ID: a hook's events can carry another one
-// (2.1.139 with a SessionStart hook).
+// (2.1.139 with a SessionStart hook). An event of unexpected shape names none.
 func (s *stream) learn(e *base.ClaudeEvent) {
 	switch e.Type {
 	case "system":
@@ -150,11 +150,11 @@ func (s *stream) learn(e *base.ClaudeEvent) {
 			s.State.Compacted = true
 		}
 		if e.Subtype == "init" {
-			s.learnID(e, true)
+			s.LearnID(e.SessionID, "stdout", e.Whole)
 			s.State.Version, s.State.Model = e.Version, e.Model
 		}
 	case "stream_event":
-		s.learnID(e, true)
+		s.LearnID(e.SessionID, "stdout", e.Whole)
 		s.State.Content = !s.State.WrongID
 		if u := e.Event.Message.Usage; u != nil && e.Parent == "" && e.Whole {
 			s.LearnFirst(u.Usage())
@@ -169,7 +169,7 @@ func (s *stream) learn(e *base.ClaudeEvent) {
 }
 
 func (s *stream) learnMessage(e *base.ClaudeEvent) {
-	s.learnID(e, true)
+	s.LearnID(e.SessionID, "stdout", e.Whole)
 	// claude shows an error as a message of a model with this name.
 	s.State.Synthetic = e.Message.Model == "<synthetic>"
 	s.State.Message = e.UUID
@@ -225,12 +225,6 @@ func (s *stream) endTasks(line []byte) {
 var taskNotification, taskEvent = []byte("<task-notification>"),
 	[]byte(`"subtype":"task_notification"`)
 
-// learnID reads an event's ID. An event of unexpected shape names no session, nor does an event of
-// a session that never began.
-func (s *stream) learnID(e *base.ClaudeEvent, begun bool) {
-	s.LearnID(e.SessionID, "stdout", begun && e.Whole)
-}
-
 func (s *stream) learnResult(e *base.ClaudeEvent) {
 	s.LearnResult(e)
 	s.State.Final = e.StartupFailure == ""
@@ -244,7 +238,7 @@ func (s *stream) learnResult(e *base.ClaudeEvent) {
 		return // the session_id is the missing session's, or invented
 	}
 	// likewise if nothing came before it: no session began
-	s.learnID(e, !s.State.Failed || s.State.TurnLimit)
+	s.LearnID(e.SessionID, "stdout", e.Whole && (!s.State.Failed || s.State.TurnLimit))
 }
 
 // refusal returns why a result makes the session unfit to resume, or "". Limits, logins and
@@ -325,17 +319,12 @@ func (s *stream) countsOn(numbers []jsonline.Numeral) bool {
 	if s.Before == nil {
 		return true // nothing can be subtracted
 	}
-	var earlier []jsonline.Numeral
-	for path, value := range s.Before {
-		earlier = append(earlier, jsonline.Numeral{Path: path, Text: value.String()})
+	earlier := tokens(jsonline.Numbers([]byte(s.Previous)), "modelUsage")
+	holds := func(part rewrite.Usage) bool {
+		more := all.Since(part)
+		return min(more.Input, more.CacheRead, more.CacheWrite, more.Output) >= 0
 	}
-	return !holds(all, own) || holds(all, own.Plus(tokens(earlier, "modelUsage")))
-}
-
-// holds reports whether a usage has as many tokens of each kind as a part of it.
-func holds(all, part rewrite.Usage) bool {
-	more := all.Since(part)
-	return min(more.Input, more.CacheRead, more.CacheWrite, more.Output) >= 0
+	return !holds(own) || holds(own.Plus(earlier))
 }
 
 // tokens adds up the tokens of all models below a key of a result.

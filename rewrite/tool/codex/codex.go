@@ -265,7 +265,7 @@ func (codex) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Co
 			c.CannotReadHooks()
 		}
 	}
-	c.NoResume = s.Version != "" && !base.AtLeast(s.Version, 0, 42)
+	c.NoResume = !base.AtLeast(s.Version, 0, 42)
 	return c
 }
 
@@ -363,9 +363,6 @@ var refusals = base.Causes{
 func (codex) Refused(stderr string, exit int) reason.Code {
 	lines := strings.Split(strings.TrimRight(stderr, "\n"), "\n")
 	last := base.StripEscapes(lines[len(lines)-1])
-	about := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(last, w) })
-	}
 	switch {
 	case exit == 2: // a rejected command line; the reason is above the usage
 		if strings.Contains(stderr, "unrecognized subcommand 'resume'") {
@@ -374,7 +371,9 @@ func (codex) Refused(stderr string, exit int) reason.Code {
 		return reason.RefusedSilent
 	case strings.HasPrefix(last, "Failed to read prompt from stdin"):
 		return reason.RefusedSilent // stdin is not valid UTF-8: codex itself must read it
-	case !strings.HasPrefix(last, "Error: ") || !about("thread", "session", "rollout", "resume"):
+	case !strings.HasPrefix(last, "Error: ") ||
+		!slices.ContainsFunc([]string{"thread", "session", "rollout", "resume"},
+			func(word string) bool { return strings.Contains(last, word) }):
 		return ""
 	}
 	return cmp.Or(refusals.In(last), reason.RefusedSilent)

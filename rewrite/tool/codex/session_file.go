@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -75,21 +76,12 @@ func (s *stream) learnRecord(r *record) {
 		s.State.Usage = s.used()
 		s.LearnFirst(s.turn)
 	case "event_msg":
-		s.learnRolloutEvent(r)
-	}
-}
-
-func (s *stream) learnRolloutEvent(r *record) {
-	p := &r.Payload
-	switch p.Type {
-	case "token_count":
-		if p.Info.Total != nil {
+		if p.Type == "task_complete" {
+			s.State.Answer = cmp.Or(s.State.Answer, p.LastMessage)
+		}
+		if p.Type == "token_count" && p.Info.Total != nil {
 			s.State.ContextUse = rewrite.Context{Used: p.Info.Last.Total, Limit: p.Info.Window}
 			s.learnTotal(p.Info.Total)
-		}
-	case "task_complete":
-		if s.State.Answer == "" {
-			s.State.Answer = p.LastMessage
 		}
 	}
 }

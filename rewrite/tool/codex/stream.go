@@ -124,8 +124,10 @@ type event struct {
 }
 
 func (s *stream) Line(line []byte) []byte {
-	if s.Call.Format == rewrite.Text {
-		s.learnMessage(line)
+	if s.Call.Format == rewrite.Text { // the final message and nothing else
+		s.Text.Keep(line)
+		s.State.Answer = strings.TrimSuffix(s.Text.String(), "\n")
+		s.believe()
 		return line
 	}
 	var e event
@@ -152,16 +154,9 @@ func (s *stream) Line(line []byte) []byte {
 	return line
 }
 
-// learnMessage collects stdout of a text call, which is the final message and nothing else. It can
-// be read before the header, although codex wrote that first, to stderr.
-func (s *stream) learnMessage(text []byte) {
-	s.Text.Keep(text)
-	s.State.Answer = strings.TrimSuffix(s.Text.String(), "\n")
-	s.believe()
-}
-
-// believe counts the final message once the header has named the session. A run with a message
-// too long to keep cannot be resumed, as with such events in other formats.
+// believe counts the final message once the header has named the session: the message can be read
+// first, although codex wrote the header before, to stderr. A run with a message too long to keep
+// cannot be resumed, as with such events in other formats.
 func (s *stream) believe() {
 	if (s.Text.Len() > 0 || s.Text.TooLong) && s.State.ID != "" {
 		s.State.Content, s.State.Final, s.State.Failed = !s.State.WrongID, true,

@@ -174,9 +174,9 @@ var reads = base.Reads{
 // --usage-output-file, as 1.0.80 does, and unknown ones unless their help lists it.
 func (copilot) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	learned := base.Own[details](c).learned
-	if known := s.Version != "" || learned.Known; !known ||
-		s.Version != "" && !base.AtLeast(s.Version, 1, 0, 83) || learned.Known && !learned.Resume {
-		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
+	if s.Version == "" && !learned.Known || !base.AtLeast(s.Version, 1, 0, 83) ||
+		learned.Known && !learned.Resume {
+		c.Mode, c.Reason = rewrite.Passthrough, reason.NoResume
 		return c
 	}
 	for _, f := range s.Settings {

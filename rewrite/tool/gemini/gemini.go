@@ -152,7 +152,7 @@ func (gemini) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.C
 		}
 	}
 	c.ReadHooks(descriptor.Hooks, s, nil)
-	if s.Version != "" && !base.AtLeast(s.Version, 0, 41, 0) {
+	if !base.AtLeast(s.Version, 0, 41, 0) {
 		leave(reason.NoResume)
 	}
 	c.Copies = true

@@ -243,7 +243,7 @@ const levels = 12
 func (o opencode) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	if s.Version == "" || !base.AtLeast(s.Version, o.oldest...) ||
 		base.AtLeast(s.Version, o.newest...) {
-		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
+		c.Mode, c.Reason = rewrite.Passthrough, reason.NoResume
 		return c
 	}
 	if !slices.ContainsFunc(c.Settings, func(s rewrite.Setting) bool {

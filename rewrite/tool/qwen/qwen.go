@@ -148,7 +148,7 @@ func (qwen) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.Com
 	c.ReadHooks(descriptor.Hooks, s, nil)
 	c.Own = base.InProject(c.Home, s.Dirs, "/chats") // without the name
 	c.Copies = s.Version != "" && base.AtLeast(s.Version, 0, 23, 4)
-	if s.Version != "" && !c.Copies && c.Mode == rewrite.Fresh {
+	if !base.AtLeast(s.Version, 0, 23, 4) {
 		// with stream-json 0.15.10 ends well where the API has refused
 		c.Mode, c.Reason = rewrite.Passthrough, reason.NoResume
 	}

@@ -154,7 +154,7 @@ var reads = base.Reads{
 // (recordings/vibe/resume-model-changed).
 func (vibe) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	if s.Version == "" || !base.AtLeast(s.Version, 2, 26, 1) || base.AtLeast(s.Version, 4) {
-		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
+		c.Mode, c.Reason = rewrite.Passthrough, reason.NoResume
 		return c
 	}
 	for _, f := range s.Settings {
