@@ -287,7 +287,14 @@ func (s *stream) ErrAsIs(part []byte) bool {
 // End reads a text run's outcome.
 func (s *stream) End() []byte {
 	if s.Call.Format == rewrite.Text {
-		s.endText()
+		shown, tooLong := &s.Text, s.Text.TooLong || s.errText.TooLong
+		if shown.Len() == 0 { // both streams are one
+			shown = &s.errText
+		}
+		s.State.Answer = strings.TrimRight(shown.String(), "\r\n")
+		s.State.Final = s.totals != nil && (s.State.Answer != "" || tooLong)
+		s.State.Failed = s.State.Failed || tooLong
+		s.State.Content = s.State.Final && s.State.ID != "" && !s.State.WrongID
 	}
 	if figures, ok := s.own(); ok {
 		s.State.Usage = rewrite.Usage{
@@ -298,17 +305,6 @@ func (s *stream) End() []byte {
 		}
 	}
 	return nil
-}
-
-func (s *stream) endText() {
-	shown, tooLong := &s.Text, s.Text.TooLong || s.errText.TooLong
-	if shown.Len() == 0 { // both streams are one
-		shown = &s.errText
-	}
-	s.State.Answer = strings.TrimRight(shown.String(), "\r\n")
-	s.State.Final = s.totals != nil && (s.State.Answer != "" || tooLong)
-	s.State.Failed = s.State.Failed || tooLong
-	s.State.Content = s.State.Final && s.State.ID != "" && !s.State.WrongID
 }
 
 // File reads copilot's files: the figures, the shared session, and the events that a resumed
@@ -363,9 +359,7 @@ func (s *stream) learnUsage(data []byte) {
 	text, _ := json.Marshal(t) // numbers of JSON can always be written
 	s.totals, s.State.Totals = t, rewrite.Totals(text)
 	s.State.ContextUse.Used = u.LastInput + u.LastOutput
-	if s.State.Model == "" {
-		s.State.Model = u.Current
-	}
+	s.State.Model = cmp.Or(s.State.Model, u.Current)
 }
 
 // shared is how the line of a shared session begins that names it.
@@ -400,14 +394,13 @@ func (s *stream) learnEvent(line []byte) {
 			}
 			s.LearnID(s.Plan.Resume, "file", true)
 		}
-	case "session.compaction_start", "session.compaction_complete", "session.truncation":
-		s.State.Compacted = true
 	case "assistant.message", "tool.execution_start":
 		if s.Call.Format == rewrite.Text {
 			s.learn(&e)
 		}
 		s.content()
-	case "session.error":
+	case "session.error", "session.compaction_start", "session.compaction_complete",
+		"session.truncation":
 		s.learn(&e)
 	}
 	s.noteTime(&e)

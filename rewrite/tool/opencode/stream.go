@@ -212,53 +212,47 @@ var failures = base.Causes{
 	{"Gateway Timeout", reason.ServiceFailed},
 }
 
-type sessionRow struct {
-	version, model string
-	usage          rewrite.Usage // of the whole session
-	context        int64         // of the last request
-	summaries      int64
-}
-
-func readOpencodeRow(row []byte) (r sessionRow, ok bool) {
-	u := &r.usage
+// readRow returns the facts that a session's row has. The usage is the whole session's.
+func readRow(row []byte) (seen rewrite.StreamState, ok bool) {
+	u := &seen.Usage
 	var skipped any
 	var cost json.RawMessage
-	columns := []any{&skipped, &skipped, &skipped, &r.version, &r.model, &cost, &u.Input, &u.Output,
-		&u.CacheRead, &u.CacheWrite, &skipped, &skipped, &r.context, &r.summaries}
+	var summaries int64
+	columns := []any{&skipped, &skipped, &skipped, &seen.Version, &seen.Model, &cost, &u.Input,
+		&u.Output, &u.CacheRead, &u.CacheWrite, &skipped, &skipped, &seen.ContextUse.Used,
+		&summaries}
 	var values []json.RawMessage
 	if json.Unmarshal(row, &values) != nil || len(values) != len(columns) {
-		return r, false
+		return seen, false
 	}
 	for i, column := range columns {
 		_ = json.Unmarshal(values[i], column) // of another type it is not known
 	}
 	nanos, err := jsonline.Nano(string(cost))
 	u.Known, u.CostNano, u.CostKnown = true, nanos, err == nil
-	return r, true
+	seen.Compacted = summaries > 0
+	return seen, true
 }
 
 // File reads the session's row. The figures are the session's, and text, which shows none,
 // gets the figures of the call.
 func (s *stream) File(_ string, data []byte) {
-	now, ok := readOpencodeRow(data)
+	now, ok := readRow(data)
 	if !ok {
 		return
 	}
-	s.State.Totals, s.State.Version, s.State.Compacted = rewrite.Totals(data), now.version,
-		now.summaries > 0
-	if now.model != "" {
-		s.State.Model = now.model
-	}
+	s.State.Totals, s.State.Version = rewrite.Totals(data), now.Version
+	s.State.Compacted, s.State.Model = now.Compacted, cmp.Or(now.Model, s.State.Model)
 	if s.Call.Format != rewrite.Text {
 		return
 	}
-	s.State.ContextUse.Used = now.context
-	before, known := readOpencodeRow([]byte(s.Previous))
+	s.State.ContextUse = now.ContextUse
+	before, known := readRow([]byte(s.Previous))
 	switch {
 	case s.Plan.Resume == "":
-		s.State.Usage = now.usage
+		s.State.Usage = now.Usage
 	case known:
-		s.State.Usage = now.usage.Since(before.usage)
+		s.State.Usage = now.Usage.Since(before.Usage)
 	}
 }
 
