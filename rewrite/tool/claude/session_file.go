@@ -156,7 +156,8 @@ func (s *stream) learnCosts(line []byte) {
 	if s.State.ID == "" || s.State.Results > 0 {
 		return
 	}
-	numbers := costs(line)
+	line = []byte(costNames.Replace(string(line)))
+	numbers := jsonline.Numbers(line)
 	s.State.Totals = base.EncodeTotals(numbers, runsOn)
 	own := line
 	if s.Plan.Resume != "" && s.countsOn(numbers) {
@@ -164,7 +165,7 @@ func (s *stream) learnCosts(line []byte) {
 			return
 		}
 	}
-	s.learnUsage(line, costs(own))
+	s.learnUsage(line, jsonline.Numbers(own))
 	s.totals = true
 	var state struct{ HasUnknownModelCost bool }
 	if _, whole := jsonline.ReadEvent(line, &state); state.HasUnknownModelCost || !whole {
@@ -172,16 +173,6 @@ func (s *stream) learnCosts(line []byte) {
 	}
 }
 
-// costs returns the totals in a session's file under the names that a result has for them.
-func costs(line []byte) []jsonline.Numeral {
-	numbers := jsonline.Numbers(line)
-	for i, n := range numbers {
-		switch n.Path {
-		case "totalCostUSD":
-			numbers[i].Path = "total_cost_usd"
-		case "totalAPIDuration":
-			numbers[i].Path = "duration_api_ms"
-		}
-	}
-	return numbers
-}
+// costNames replaces the names that a session's file has for totals by a result's.
+var costNames = strings.NewReplacer(`"totalCostUSD"`, `"total_cost_usd"`, `"totalAPIDuration"`,
+	`"`+apiTime+`"`)

@@ -126,14 +126,11 @@ func (e *event) completes() bool { return e.Type == "completion" && isJSONString
 func (e *event) endsBadly() bool { return e.Type == "error" && e.Source != "agent_loop" }
 
 // totals returns the number of a session's turns, under the same name in all formats.
-func totals(numbers []jsonline.Numeral) rewrite.Totals {
-	numbers = slices.Clone(numbers)
-	for i, n := range numbers {
-		if n.Path == "num_turns" {
-			numbers[i].Path = "numTurns"
-		}
-	}
-	return base.EncodeTotals(numbers, func(path string) bool { return path == "numTurns" })
+func totals(line []byte) rewrite.Totals {
+	line = bytes.Replace(line, []byte(`"num_turns":`), []byte(`"numTurns":`), 1)
+	return base.EncodeTotals(jsonline.Numbers(line), func(path string) bool {
+		return path == "numTurns"
+	})
 }
 
 // types are the other events than the model's that are told by their type alone.
@@ -150,7 +147,7 @@ func (s *stream) own(e *event, line []byte) []byte {
 	case e.completes():
 		return s.ownCompletion(e, line)
 	case e.Type == "result":
-		s.State.Totals = totals(jsonline.Numbers(line))
+		s.State.Totals = totals(line)
 	case e.endsBadly():
 		s.State.Totals = s.Previous
 		if e.Source == "cli" && s.Plan.Resume != "" &&
@@ -169,8 +166,7 @@ func (s *stream) own(e *event, line []byte) []byte {
 
 // ownCompletion is own for the last event of a run that ended well.
 func (s *stream) ownCompletion(e *event, line []byte) []byte {
-	numbers := jsonline.Numbers(line)
-	s.State.Totals = totals(numbers)
+	s.State.Totals = totals(line)
 	if s.Plan.Resume == "" {
 		return line
 	}
@@ -178,7 +174,7 @@ func (s *stream) ownCompletion(e *event, line []byte) []byte {
 	if s.spoke && s.says(text(e.FinalText)) {
 		own["numTurns"] = 1
 	}
-	line = base.SubtractTotals(line, numbers, s.Before, own)
+	line = base.SubtractTotals(line, jsonline.Numbers(line), s.Before, own)
 	_, _ = jsonline.ReadEvent(line, e)
 	silent := s.Previous != "" && e.Turns != nil && *e.Turns == 0
 	s.doubtful = !silent && !s.spoke && s.strange

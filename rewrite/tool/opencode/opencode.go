@@ -65,8 +65,10 @@ func newTool(name, npm, variable, nested string) opencode {
 		Variables:    variables(variable),
 	}
 	return opencode{variable: variable, Base: base.Base{About: d, Yargs: true,
-		Help:    []string{"--format", "--session"},
-		Formats: map[string]rewrite.Format{"default": rewrite.Text, "json": rewrite.StreamJSON}}}
+		// The API's message about a session is on stdout, or in the log.
+		Refusals: base.Causes{{errorPrefix + "Session not found\n", reason.RefusedUnknown}},
+		Help:     []string{"--format", "--session"},
+		Formats:  map[string]rewrite.Format{"default": rewrite.Text, "json": rewrite.StreamJSON}}}
 }
 
 // hooks: plugins are code. The tools have no other hooks.
@@ -330,13 +332,4 @@ func (opencode) ValidID(id string) bool {
 		!strings.ContainsFunc(rest, func(r rune) bool {
 			return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 		})
-}
-
-// Refused reads the message about a session that is not there. The API's message about a session is
-// on stdout, or in the log.
-func (opencode) Refused(stderr string, exit int) reason.Code {
-	if exit != 0 && strings.Contains(stderr, errorPrefix+"Session not found\n") {
-		return reason.RefusedUnknown
-	}
-	return ""
 }

@@ -25,7 +25,7 @@ type vibe struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = vibe{base.Base{About: &descriptor, Help: []string{"--prompt", "--resume"},
+var tool = vibe{base.Base{About: &descriptor, Refusals: refusals, Help: []string{"--prompt", "--resume"},
 	Formats: map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JSON,
 		"streaming": rewrite.StreamJSON}}}
 
@@ -215,20 +215,4 @@ var refusals = base.Causes{
 	{"Session logging is disabled.", reason.RefusedUnknown},
 	{"The session's pinned plugin environment could not be rebuilt", reason.RefusedBroken},
 	{"Invalid Unified session store: ", reason.RefusedBroken},
-}
-
-// Refused reads a run that left no export. An unknown message is no refusal: vibe's other errors
-// come from the API.
-func (vibe) Refused(stderr string, exit int) reason.Code {
-	if exit == 0 {
-		return ""
-	}
-	for line := range strings.Lines(stderr) {
-		if text, ok := strings.CutPrefix(line, "Error: "); ok {
-			if why := refusals.Begins(text); why != "" {
-				return why
-			}
-		}
-	}
-	return ""
 }
