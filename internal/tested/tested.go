@@ -20,8 +20,7 @@ type Versions struct {
 	SDKs   []Tool `json:"sdks"`
 }
 
-// A Tool is the version that all tests are run with, and the others that were tried, of the package
-// that users install.
+// A Tool is a package that users install, with the version of all tests and the others tried.
 type Tool struct {
 	Name string `json:"tool"`
 	Pin  string `json:"pin"` // PACKAGE@VERSION, as npm takes it, or PACKAGE==VERSION, as pip does

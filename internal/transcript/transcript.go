@@ -43,8 +43,7 @@ var messages = map[string]func(line) (content json.RawMessage, ok bool){
 	},
 }
 
-// FirstPrompt returns the first prompt of the session in a tool's file, "" if the file contains
-// none that can be read.
+// FirstPrompt returns the first prompt that can be read in a session's file, "" if there is none.
 func FirstPrompt(tool, path string) (string, error) {
 	message, ok := messages[tool]
 	if !ok || path == "" {

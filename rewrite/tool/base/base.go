@@ -37,8 +37,7 @@ func (b Base) Options(help string) rewrite.Probe {
 	return grammar.ReadProbe(help, b.Yargs, b.Help...)
 }
 
-// Refused ignores limits, logins, network errors and anything unknown: they do not concern the
-// session.
+// Refused ignores limits, logins, network errors and unknown texts: none concerns the session.
 func (b Base) Refused(stderr string, exit int) reason.Code {
 	if exit == 0 {
 		return ""
@@ -118,8 +117,7 @@ func (b Base) Read(p grammar.Args, in rewrite.Input) rewrite.CommandLine {
 	return c
 }
 
-// Stdin returns the use of stdin in a call that can have the prompt in argv. Beside one it has the
-// use beside.
+// Stdin returns the use of stdin, which is beside if there is a prompt in argv.
 func Stdin(in rewrite.Input, prompt bool, beside rewrite.StdinUse) rewrite.StdinUse {
 	switch {
 	case in.StdinTTY:
@@ -177,8 +175,7 @@ func (b Base) values(p grammar.Args) func(option string) []string {
 	}
 }
 
-// why returns why the call is not managed, or "": the first reason in an order that is the same for
-// all tools.
+// why returns the first reason why the call is not managed, in one order for all tools, or "".
 func (b Base) why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input, s Signs) reason.Code {
 	return cmp.Or(
 		s.First,
@@ -206,8 +203,7 @@ func When(holds bool, why reason.Code) reason.Code {
 	return ""
 }
 
-// asksHeadless reports whether an argument asks for a headless run: an unknown option before it
-// keeps it from being parsed.
+// asksHeadless reports whether an argument, which can be unparsed, asks for a headless run.
 func asksHeadless(arg string) bool {
 	return slices.Contains([]string{"-p", "--print", "--prompt"}, arg)
 }

@@ -17,8 +17,7 @@ type Causes []struct {
 	Why  reason.Code
 }
 
-// WithStatus returns the beginnings of the failures of a tool that writes the status of HTTP in a
-// format, and more.
+// WithStatus returns more causes, with the failures that begin with HTTP's status in a format.
 func WithStatus(format string, more ...Causes) Causes {
 	all := slices.Concat(more...)
 	for _, status := range []int{401, 429, 500, 502, 503, 504, 529} {
@@ -27,8 +26,7 @@ func WithStatus(format string, more ...Causes) Causes {
 	return all
 }
 
-// FailureByStatus returns why a request with an HTTP status failed, "" if that can lie in the
-// session.
+// FailureByStatus returns why HTTP's status means a failure, "" if that can lie in the session.
 func FailureByStatus(status int) reason.Code {
 	return cmp.Or(
 		When(status == 401, reason.LoginRefused),
