@@ -148,7 +148,7 @@ type CommandLine struct {
 	// for an hour. It is "" if this version has none, or if the caller has chosen for itself.
 	HourCache string
 
-	SettingsFiles []string // files that ResolveWithEnv needs the content of
+	SettingsFiles []string // files that ResolveWithEnv needs the content of; Dir has relative ones
 	Watched       []Watch  // files that shape a session but that ResolveWithEnv does not need
 	HookFiles     []Watch  // files that can have hooks, beside SettingsFiles
 	// KeepPrompt reports that the prompt must be sent whole: the caller is shown it, or a hook is.

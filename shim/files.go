@@ -56,7 +56,7 @@ func (f *found) checkFiles() error {
 		}
 	}
 	for _, path := range f.line.SettingsFiles {
-		info, err := f.stat(path)
+		info, err := f.stat(disk.Absolute(f.cwd, path))
 		if errors.Is(err, disk.ErrNotRegular) ||
 			err == nil && !info.IsDir() && info.Size() > maxSize(path) {
 			return reason.Unreadable

@@ -10,7 +10,9 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/binary"
 	"reprise/shim/disk"
+	"reprise/test/toolbox"
 )
 
 // places are the kinds of entries at the path of a file.
@@ -116,4 +118,41 @@ func whyOf(err error) reason.Code {
 		return ""
 	}
 	return passOf(err).why
+}
+
+// A project's settings are read in the directory that the tool works in, which an option can name.
+func TestSettingsOfTheWorkingDirectory(t *testing.T) {
+	for line, file := range map[string]string{
+		"droid exec --cwd DIR":  ".factory/settings.json",
+		"copilot -C DIR -p":     ".github/copilot/settings.json",
+		"vibe --workdir=DIR -p": ".vibe/config.toml",
+	} {
+		project, elsewhere := t.TempDir(), t.TempDir()
+		toolbox.Write(t, filepath.Join(project, file), "own")
+		toolbox.Write(t, filepath.Join(elsewhere, file), "another's")
+		t.Chdir(elsewhere)
+		args := append(strings.Fields(strings.Replace(line, "DIR", project, 1)), "hi")
+		c := &found{asked: &asked{env: Env{Args: args, Environ: []string{"HOME=/h"}}},
+			cwd: project}
+		c.tool, _ = rewrite.Lookup(args[0])
+		c.line = c.tool.Parse(rewrite.Input{Args: args[1:], Env: c.env.Get})
+		info, err := os.Stat(project)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.real = binary.Program{Path: "/x/1.0.102", Real: "/x/1.0.102", Info: info}
+		settings := c.hostEnv().Settings
+		if len(settings) != 1 || settings[0].Text != "own" {
+			t.Errorf("%q reads %+v", args, settings)
+		}
+		if err := os.Remove(filepath.Join(elsewhere, file)); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(filepath.Join(elsewhere, file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.checkFiles(); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
 }

@@ -8,7 +8,6 @@
 package opencode
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -223,7 +222,9 @@ func (o opencode) places(dir string, env func(string) string) func(list string) 
 		lists["--dirs"] = append(lists["--dirs"], env("HOME")+"/"+own)
 		lists["--own"] = append(lists["--own"], "^/"+own)
 	}
-	dir = cmp.Or(dir, ".")
+	if !strings.HasPrefix(dir, "/") { // the call's own
+		dir = "."
+	}
 	for range levels {
 		lists["--project"] = append(lists["--project"], dir)
 		for _, own := range o.dirs {

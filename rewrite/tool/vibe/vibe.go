@@ -6,7 +6,6 @@
 package vibe
 
 import (
-	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -23,7 +22,7 @@ type vibe struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = vibe{base.Base{About: &descriptor, Refusals: refusals,
+var tool = vibe{base.Base{About: &descriptor, Reads: reads, Refusals: refusals,
 	Help: []string{"--prompt", "--resume"},
 	Formats: map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JSON,
 		"streaming": rewrite.StreamJSON}}}
@@ -86,12 +85,6 @@ func (v vibe) Parse(in rewrite.Input) rewrite.CommandLine {
 	c.Dir, c.Prompt = p.Value("--workdir", in.Env("VIBE_CWD")), p.Value("--prompt", "")
 	output := p.Value("--output-dir", "")
 	c.Own = output
-	reads.Into(&c, in.Env, func(option string) []string {
-		if option == "--workdir" {
-			return []string{cmp.Or(c.Dir, ".")}
-		}
-		return p.Values(option)
-	})
 	if c.Prompt != "" {
 		c.PromptArgs = p.Spans("--prompt")
 	}
@@ -138,7 +131,7 @@ var reads = base.Reads{
 	Home: "~/.vibe",
 	Dir:  home,
 	Settings: []string{"~/config.toml", "~/agents/{--agent}.toml",
-		"{--workdir}/.vibe/config.toml", "{--workdir}/.vibe/agents/{--agent}.toml"},
+		".vibe/config.toml", ".vibe/agents/{--agent}.toml"},
 	Watched: base.Watched{
 		{reason.AuthChanged, []string{"~/.env"}},
 		{reason.InstructionsChanged, []string{"~/{AGENTS,instructions}.md",

@@ -230,14 +230,14 @@ func TestVibeSettings(t *testing.T) {
 
 func TestVibePlaces(t *testing.T) {
 	tests := []struct{ line, env, home, dir, file string }{
-		{"-p hi", "HOME=/h", "/h/.vibe/logs/session", "", "./.vibe/config.toml"},
+		{"-p hi", "HOME=/h", "/h/.vibe/logs/session", "", ".vibe/config.toml"},
 		{"-p hi", "VIBE_HOME=/v", "/v/logs/session", "", "/v/config.toml"},
 		{"-p hi", `VIBE_SESSION_LOGGING={"save_dir":"/s"}`, "/s", "", ""},
 		{"-p hi", `HOME=/h VIBE_SESSION_LOGGING={"save_dir":"~/s"}`, "/h/s", "", ""},
 		{"-p hi", `HOME=/h VIBE_SESSION_LOGGING={"enabled":true}`, "/h/.vibe/logs/session", "", ""},
 		{"-p hi --workdir w --agent x", "VIBE_HOME=/v VIBE_CWD=c", "/v/logs/session", "w",
-			"w/.vibe/agents/x.toml"},
-		{"-p hi", "VIBE_HOME=/v VIBE_CWD=c", "/v/logs/session", "c", "c/.vibe/config.toml"},
+			".vibe/agents/x.toml"},
+		{"-p hi", "VIBE_HOME=/v VIBE_CWD=c", "/v/logs/session", "c", ".vibe/config.toml"},
 	}
 	for _, tt := range tests {
 		c := call(tt.line, strings.Fields(tt.env)...)
