@@ -156,22 +156,17 @@ func (b Base) Complete(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input,
 	switch {
 	case c.Reason == "":
 		c.Mode = rewrite.Fresh
-		b.Reads.Into(c, in.Env, b.values(p))
+		b.Reads.Into(c, in.Env, func(option string) []string {
+			values := p.Values(option)
+			if b.Yargs && len(values) > 0 { // commas separate them too
+				values = strings.Split(strings.Join(values, ","), ",")
+			}
+			return values
+		})
 	case c.Reason == reason.UnmanagedOption:
 		c.Unmanaged = cmp.Or(p.First(grammar.Unmanaged), s.Unmanaged)
 	case c.Reason == reason.CallerSession && c.Format != rewrite.Text && !s.Nameless:
 		c.Mode = rewrite.Observe
-	}
-}
-
-// values returns the function that finds an option's values. For yargs commas separate them too.
-func (b Base) values(p grammar.Args) func(option string) []string {
-	return func(option string) []string {
-		values := p.Values(option)
-		if b.Yargs && len(values) > 0 {
-			values = strings.Split(strings.Join(values, ","), ",")
-		}
-		return values
 	}
 }
 

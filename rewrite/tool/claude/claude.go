@@ -159,12 +159,10 @@ type details struct {
 
 func (c claude) Parse(in rewrite.Input) rewrite.CommandLine {
 	p := grammar.Commander(in.Args, options.With(in.Learned))
-	call := c.Read(p, in)
+	call, set := c.Read(p, in), func(name string) bool { return in.Env(name) != "" }
 	call.Own = details{
 		maxTurns: p.Value("--max-turns", ""), sources: p.Value("--setting-sources", allSources),
-		cacheChosen: slices.ContainsFunc(cacheEnv, func(name string) bool {
-			return in.Env(name) != ""
-		}),
+		cacheChosen: slices.ContainsFunc(cacheEnv, set),
 	}
 	if call.Format == rewrite.JSON && p.Names("--verbose") {
 		call.Format = rewrite.JSONVerbose
@@ -186,10 +184,8 @@ func (c claude) Parse(in rewrite.Input) rewrite.CommandLine {
 		// beside the sessions' directory unless that was moved
 		call.SettingsFiles = append(call.SettingsFiles,
 			cmp.Or(in.Env("CLAUDE_CONFIG_DIR"), in.Env("HOME"))+"/.claude.json")
-		for _, name := range elsewhere {
-			if in.Env(name) != "" {
-				call.CannotReadHooks()
-			}
+		if slices.ContainsFunc(elsewhere, set) {
+			call.CannotReadHooks()
 		}
 	}
 	return call

@@ -83,8 +83,7 @@ func (v vibe) Parse(in rewrite.Input) rewrite.CommandLine {
 	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
 	c := v.Read(p, in)
 	c.Dir, c.Prompt = p.Value("--workdir", in.Env("VIBE_CWD")), p.Value("--prompt", "")
-	output := p.Value("--output-dir", "")
-	c.Own = output
+	c.Own = p.Value("--output-dir", "")
 	if c.Prompt != "" {
 		c.PromptArgs = p.Spans("--prompt")
 	}
@@ -100,7 +99,7 @@ func (v vibe) Parse(in rewrite.Input) rewrite.CommandLine {
 		Last:     base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand),
 		Nameless: c.Format == rewrite.JSON,
 	}
-	if output != "" && c.Format == rewrite.Text {
+	if base.Own[string](c) != "" && c.Format == rewrite.Text {
 		s.Unmanaged = "--output-dir" // no ID that certainly belongs to this call: see File
 	}
 	v.Complete(&c, p, in, s)
