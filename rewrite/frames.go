@@ -253,7 +253,7 @@ func (f Frame) Answering(requestID string) []byte {
 // prints the result (2.1.329).
 func StoresTurn(tail []byte, message, last string) bool {
 	answered := false
-	for line := range jsonline.Backwards(tail) {
+	for _, line := range slices.Backward(slices.Collect(bytes.Lines(tail))) {
 		var entry struct {
 			Type      string `json:"type"`
 			UUID      string `json:"uuid"`

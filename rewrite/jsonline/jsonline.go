@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -76,14 +75,7 @@ func Nano(text string) (int64, error) {
 }
 
 // FormatNano writes billionths as a decimal number.
-func FormatNano(n int64) string {
-	text := strconv.FormatInt(n/1e9, 10)
-	if frac := n % 1e9; frac != 0 {
-		digits := strconv.FormatInt(1e9+frac, 10)[1:]
-		text += "." + strings.TrimRight(digits, "0")
-	}
-	return text
-}
+func FormatNano(n int64) string { return strconv.FormatFloat(float64(n)/1e9, 'f', -1, 64) }
 
 // RawString encodes text the way gemini and vibe write JSON: only characters that must be escaped
 // are escaped (recordings/gemini/multi-stream, recordings/vibe/multi-streaming).
@@ -96,19 +88,6 @@ func RawString(text string) []byte {
 	// escapes.
 	raw := strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 	return []byte(raw.Replace(strings.TrimSuffix(b.String(), "\n")))
-}
-
-// Backwards returns the lines of a text in reverse order.
-func Backwards(text []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for len(text) > 0 {
-			start := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
-			if !yield(text[start:]) {
-				return
-			}
-			text = text[:start]
-		}
-	}
 }
 
 // Marks are words to search a line for, each between double quotes: a line of JSON without any of

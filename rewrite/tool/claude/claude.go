@@ -3,6 +3,7 @@
 package claude
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -457,7 +458,7 @@ func (claude) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 // (a snapshot of the system prompt, a hook's output) belong to it (LIVE 2.1.329). A copy cut right
 // after the answer sends the model the same.
 func (claude) ForkPoint(tail []byte) string {
-	for line := range jsonline.Backwards(tail) {
+	for _, line := range slices.Backward(slices.Collect(bytes.Lines(tail))) {
 		var entry struct {
 			Type string `json:"type"`
 			UUID string `json:"uuid"`
