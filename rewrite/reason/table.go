@@ -255,52 +255,40 @@ var Table = slices.Concat(
 	}),
 )
 
-// of returns rows of a class.
+// of returns rows that are of a class unless they name another.
 func of(class Class, rows []Row) []Row {
 	for i := range rows {
-		rows[i].Class = class
+		rows[i].Class = cmp.Or(rows[i].Class, class)
 	}
 	return rows
 }
 
 // Refusals say why a resume was given up, and why a session is dead.
-var Refusals = []Row{
-	{Code: RefusedUnknown, Class: ClassSessionLost,
-		Meaning: "the tool did not know the session",
-		Advice:  "Keep the tool's sessions for longer than a job lasts"},
-	{Code: RefusedOtherID, Class: ClassSessionLost,
-		Meaning: "the tool answered under another ID, or not in a copy"},
-	{Code: RefusedBusy, Class: ClassInUse,
-		Meaning: "the tool found the session in use",
-		Advice:  "Make the calls one after the other"},
-	{Code: RefusedNoResume, Class: ClassToolsLimit,
-		Meaning: "the tool does not resume",
-		Advice:  "Update the tool"},
-	{Code: RefusedContext, Class: ClassAge,
-		Meaning: "the session's context was exceeded",
-		Advice:  "Lower context_limit: then a session is left before its context is exceeded"},
-	{Code: RefusedBroken, Class: ClassSessionLost,
-		Meaning: "the transcript could not be read or copied"},
-	{Code: RefusedSilent, Class: ClassSessionLost,
-		Meaning: "the tool refused the session without a reason",
+var Refusals = of(ClassSessionLost, []Row{
+	{Code: RefusedUnknown, Meaning: "the tool did not know the session",
+		Advice: "Keep the tool's sessions for longer than a job lasts"},
+	{Code: RefusedOtherID, Meaning: "the tool answered under another ID, or not in a copy"},
+	{Code: RefusedBusy, Class: ClassInUse, Meaning: "the tool found the session in use",
+		Advice: "Make the calls one after the other"},
+	{Code: RefusedNoResume, Class: ClassToolsLimit, Meaning: "the tool does not resume",
+		Advice: "Update the tool"},
+	{Code: RefusedContext, Class: ClassAge, Meaning: "the session's context was exceeded",
+		Advice: "Lower context_limit: then a session is left before its context is exceeded"},
+	{Code: RefusedBroken, Meaning: "the transcript could not be read or copied"},
+	{Code: RefusedSilent, Meaning: "the tool refused the session without a reason",
 		Advice:  "Resume it by hand to see why; the chain has its ID",
 		Command: "shimctl show c{chain}"},
-	{Code: NoAnswer, Class: ClassSessionLost,
-		Meaning: "the run ended without an answer, as a prompt hook can make it",
-		Advice:  "Let hooks on prompts pass a prompt that continues a session"},
+	{Code: NoAnswer, Meaning: "the run ended without an answer, as a prompt hook can make it",
+		Advice: "Let hooks on prompts pass a prompt that continues a session"},
 	{Code: Forgotten, Class: ClassToolsLimit,
 		Meaning: "the tool accepted the session, but did not send it",
 		Advice:  "Use a version that shimctl doctor says was tried"},
-	{Code: LateStdin, Class: ClassSessionLost,
-		Meaning: "more of the prompt came on stdin after the tool was started",
-		Advice:  "Send the whole prompt at once, and close stdin"},
-	{Code: ControlRequest, Class: ClassSessionLost,
-		Meaning: "a request such as set_model changed the session"},
-	{Code: Pruned, Class: ClassSessionLost,
-		Meaning: "shimctl prune has removed the session",
-		Advice:  "Keep sessions longer",
-		Setting: `prune.keep_within = "30d"`},
-}
+	{Code: LateStdin, Meaning: "more of the prompt came on stdin after the tool was started",
+		Advice: "Send the whole prompt at once, and close stdin"},
+	{Code: ControlRequest, Meaning: "a request such as set_model changed the session"},
+	{Code: Pruned, Meaning: "shimctl prune has removed the session",
+		Advice: "Keep sessions longer", Setting: `prune.keep_within = "30d"`},
+})
 
 // Failures are the reasons for a run to fail, or for a session not to be copied.
 var Failures = []Row{
