@@ -40,7 +40,7 @@ func TestBlocks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		for _, b := range cut(tt.prompt, 0) {
+		for _, b := range cut(new(fence), tt.prompt, 0) {
 			got = append(got, strings.ReplaceAll(b.text, "\n", "/"))
 		}
 		if text := strings.Join(got, "|"); text != tt.want {

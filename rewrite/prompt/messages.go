@@ -43,12 +43,12 @@ func cutMessages(text string) []block {
 		line := full[at:]
 		start := len(text) - len(line)
 		if found, behind := readMessages(line, start); len(found) > 0 {
-			blocks = append(blocks, cutWithin(&open, text[from:start], from)...)
+			blocks = append(blocks, cut(&open, text[from:start], from)...)
 			blocks = append(blocks, found...)
 			from, rest = len(text)-len(behind), behind
 		}
 	}
-	return append(blocks, cutWithin(&open, text[from:], from)...)
+	return append(blocks, cut(&open, text[from:], from)...)
 }
 
 // jsonAt returns where JSON can begin in a line: at the start, or behind a name or a tag. It

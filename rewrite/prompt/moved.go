@@ -108,7 +108,7 @@ func (p *Prompt) prefixes(i int, parted bool) (all []string) {
 // not have them.
 func (p *Prompt) without(base Footprint, text string) (Footprint, bool) {
 	var part []Digest
-	for _, b := range cut(text, 0) {
+	for _, b := range cut(new(fence), text, 0) {
 		part = append(part, p.normalDigest(b.text))
 	}
 	for j := len(base.Blocks) - len(part); j >= 0 && len(part) > 0; j-- {

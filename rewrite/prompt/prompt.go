@@ -246,15 +246,9 @@ func (p *Prompt) opening() int {
 	return len(p.blocks)
 }
 
-// cut cuts a text that begins at offset into blocks.
-func cut(text string, offset int) []block {
-	var f fence
-	return cutWithin(&f, text, offset)
-}
-
-// cutWithin is cut for a text that can begin in fenced code. It sets the fence that is open at the
-// text's end.
-func cutWithin(f *fence, text string, offset int) []block {
+// cut cuts a text that begins at offset, and can begin in fenced code, into blocks. It sets the
+// fence that is open at the text's end.
+func cut(f *fence, text string, offset int) []block {
 	var blocks []block
 	from, at := -1, 0 // where the current block and line begin
 	flush := func() {
