@@ -83,7 +83,7 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 		}
 		e.AddChanged(changedFiles(cf.LeftFiles))
 		quoted := addFlow(cf, answers, several)
-		p.Transcript, p.Answer, p.Trace = e.Transcript, e.Answer > 0, len(e.Trace) > 0 && !gone
+		p.Transcript, p.Answer, p.Trace = e.Transcript, e.Answer > 0, e.Trace != "" && !gone
 		cf.Said = sync.OnceValues(func() (failure, rejected bool) {
 			return e.Failure() != "", e.Rejected()
 		})

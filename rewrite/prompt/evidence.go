@@ -26,9 +26,9 @@ type Evidence struct {
 	// Own reports that the words right before that answer say that it is the session's: "Your last
 	// report:".
 	Own bool
-	// Trace are the names in a new log or finding that the session's runs touched or the answers
-	// said first. In other text a name shows nothing: any first prompt can name a file.
-	Trace []string
+	// Trace is a name in a new log or finding that the session's runs touched or the answers said
+	// first, "" for none. In other text a name shows nothing: any first prompt can name a file.
+	Trace string
 	// Shown is a name over an answer that is not the session's newest one, "" if there is none.
 	Shown string
 
@@ -64,9 +64,6 @@ const distinctiveAnswer = 40
 // LongAnswer is the least length in bytes of an answer that identifies the session by itself, if
 // the prompt shows nothing else that the session was sent.
 const LongAnswer = 200
-
-// maxTraceNames bounds how many names of Trace are kept.
-const maxTraceNames = 3
 
 // evidence collects a prompt's evidence about a session.
 func (p *Prompt) evidence(c *Continuity, h *history) Evidence {
@@ -189,11 +186,11 @@ func (e *Evidence) AddChanged(files []string) {
 	}
 }
 
-// findTrace adds the names in a new line that the session touched or said first.
+// findTrace looks for a name in a new line that the session touched or said first.
 func (e *Evidence) findTrace(l *promptLine, touched func(mention) bool) {
 	for _, m := range e.prompt.mentioned(l) {
-		if len(e.Trace) < maxTraceNames && touched(m) && !slices.Contains(e.Trace, m.name) {
-			e.Trace = append(e.Trace, m.name)
+		if e.Trace == "" && touched(m) {
+			e.Trace = m.name
 		}
 	}
 }

@@ -210,7 +210,7 @@ func TestNeutralAdditions(t *testing.T) {
 		base := "You are the coder of this shop.\n\nBuild the page as the plan says."
 		c := compare(base, base+"\n\n"+row[1], "Done.")
 		if e := &c.Evidence; e.Failure() != "" && len(e.Against(nil)) == 0 || e.Answer > 0 ||
-			len(e.Trace) > 0 {
+			e.Trace != "" {
 			t.Errorf("%s: %q: past %q, against %v", row[0], row[1], e.Failure(), e.Against(nil))
 		}
 	}
