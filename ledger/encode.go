@@ -33,13 +33,13 @@ func appendNumbers(out []byte, numbers ...int) []byte {
 }
 
 // cutNumbers decodes so many numbers, and returns the data behind them. It is not ok if the data is
-// damaged.
+// damaged; the rest of the numbers is 0 then.
 func cutNumbers(data []byte, count int) (numbers []int, rest []byte, ok bool) {
 	numbers = make([]int, count)
 	for i := range numbers {
 		n, size := binary.Uvarint(data)
 		if size <= 0 || n > math.MaxInt32 {
-			return nil, nil, false
+			return numbers, nil, false
 		}
 		numbers[i], data = int(n), data[size:]
 	}

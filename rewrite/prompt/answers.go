@@ -59,23 +59,24 @@ type lineDigests struct {
 	quoted        []Digest
 }
 
-func (p *Prompt) digestsOf(i int) *lineDigests {
+func (p *Prompt) digestsOf(i int) lineDigests {
 	l := &p.lines[i]
-	if l.digests == nil {
+	return l.digests.of(func() lineDigests {
 		line := p.digest(l.line)
-		l.digests = &lineDigests{line: line, stepped: line}
+		digests := lineDigests{line: line, stepped: line}
 		if l.step != "" {
-			l.digests.stepped = p.digest(stepped(l.step, l.line))
+			digests.stepped = p.digest(stepped(l.step, l.line))
 		}
 		for _, text := range p.inner(l) {
-			l.digests.quoted = append(l.digests.quoted, p.digest(text))
+			digests.quoted = append(digests.quoted, p.digest(text))
 		}
-	}
-	return l.digests
+		return digests
+	})
 }
 
 func (p *Prompt) namesAnswer(i int) bool {
-	return p.names.of(i, func() bool { return namesAnswer(p.lines[i].line) })
+	l := &p.lines[i]
+	return l.named.of(func() bool { return namesAnswer(l.line) })
 }
 
 // An answerMatch is an answer's place, from the first line to after the last, and the name over it,
@@ -244,7 +245,7 @@ func (p *Prompt) contains(a Answer, c *Continuity) bool {
 // inner returns the part of a line that can be a quotation: the text behind a name, the signs of a
 // list, or a colon, also without quotation marks.
 func (p *Prompt) inner(l *promptLine) []string {
-	return p.inners.of(l.at, func() (parts []string) {
+	return l.inners.of(func() (parts []string) {
 		item := listItem(l.line)
 		_, after, _ := strings.Cut(item, ": ")
 		for _, text := range []string{l.text, item, strings.TrimSpace(after)} {

@@ -82,7 +82,6 @@ func Compare(sent Sent, p *Prompt) Continuity {
 		if cut, at := p.cutAt(sent.RootFirst); cut != nil {
 			c := compareMatched(sent, cut, cut.match(sent.Base), movedTurn{})
 			c.Has = slices.Delete(c.Has, at+1, at+2) // the block as it is was not sent
-			c.grown = slices.Delete(c.grown, at+1, at+2)
 			return c
 		}
 	}
@@ -182,7 +181,7 @@ func (p *Prompt) reassigns(has []bool) bool {
 // revises reports whether the prompt has all of the first prompt that the session was sent, in
 // order, so that only additions of later rounds are replaced.
 func (p *Prompt) revises(c *Continuity) bool {
-	root := Footprint{Blocks: c.sent.Root, Opening: 1}
+	root := Footprint{Blocks: c.sent.Root, Lines: make([]int, len(c.sent.Root)), Opening: 1}
 	m := p.match(root)
 	if !m.whole || !p.sameOpening(root, m) && (c.BeginsAlike || !p.ledIn(m.Has)) {
 		return false
@@ -220,9 +219,9 @@ func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 		return nil, 0 // the line begins a block, or is one of a message
 	}
 	return p.cuts.of(from, func() *Prompt {
-		above := p.blocks[i-1]
-		below := block{text: above.text[from-above.at:], at: from}
-		above.text = strings.TrimRight(above.text[:from-above.at], "\n")
+		whole := p.blocks[i-1]
+		above := block{text: strings.TrimRight(whole.text[:from-whole.at], "\n"), at: whole.at}
+		below := block{text: whole.text[from-whole.at:], at: from}
 		for _, b := range []*block{&above, &below} {
 			b.digest = p.digest(normal(b.text))
 		}
@@ -320,7 +319,7 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 		case !grow:
 			continue
 		default:
-			added, ok := p.grew(i, before, base.lines(j))
+			added, ok := p.grew(i, before, base.Lines[j])
 			ok = ok && (added.from > 0 || j >= base.Opening)
 			if !ok && last == i-1 {
 				added, ok = p.fills(b, before)
@@ -369,23 +368,22 @@ const (
 // gaps returns the places where lines can be cut out of a block, in a row and so that a number of
 // them is left, by the digest of the lines that are left. Code has none: each line of it counts.
 func (p *Prompt) gaps(i, left int) map[Digest]int {
-	b := &p.blocks[i]
-	id := [2]int{i, left}
-	found, known := p.gapped[id]
-	bytes := left * len(b.text)
-	if known || left >= b.lines() || bytes > min(blockGapBytes, p.gapBytes) {
+	return p.gapped.of([2]int{i, left}, func() map[Digest]int {
+		b := &p.blocks[i]
+		bytes := left * len(b.text)
+		if left >= b.lines() || bytes > min(blockGapBytes, p.gapBytes) {
+			return nil
+		}
+		p.gapBytes -= bytes
+		found := make(map[Digest]int, left)
+		lines := strings.Split(normal(b.text), "\n")
+		code := slices.ContainsFunc(lines, func(l string) bool { return opensFence(l) != "" })
+		for at := 0; at < left && !code; at++ {
+			rest := slices.Concat(lines[:at], lines[at+len(lines)-left:])
+			found[p.digest(strings.Join(rest, "\n"))] = at
+		}
 		return found
-	}
-	p.gapBytes -= bytes
-	found = make(map[Digest]int, left)
-	lines := strings.Split(normal(b.text), "\n")
-	code := slices.ContainsFunc(lines, func(l string) bool { return opensFence(l) != "" })
-	for at := 0; at < left && !code; at++ {
-		rest := slices.Concat(lines[:at], lines[at+len(lines)-left:])
-		found[p.digest(strings.Join(rest, "\n"))] = at
-	}
-	p.gapped[id] = found
-	return found
+	})
 }
 
 // answersCue reports whether a block begins with all lines of an earlier block that ended with a

@@ -202,7 +202,7 @@ type mention struct {
 }
 
 func (p *Prompt) mentioned(l *promptLine) []mention {
-	return p.mentions.of(l.at, func() (all []mention) {
+	return l.mentions.of(func() (all []mention) {
 		for name := range names(l.line) {
 			all = append(all, mention{name, testedFile(name), newWordDigest(p.digest(name))})
 		}
@@ -227,7 +227,7 @@ func (e *Evidence) New() (lines []NewLine) {
 
 // distinctive returns the line, and the quoted part, as far as no prompt has it by chance.
 func (p *Prompt) distinctive(l *promptLine) []NewLine {
-	return p.telling.of(l.at, func() (lines []NewLine) {
+	return l.telling.of(func() (lines []NewLine) {
 		for _, text := range append(slices.Clip(p.inner(l)), l.line) {
 			if plain := plainLine(text); distinctiveLine(plain) {
 				lines = append(lines, NewLine{text, newWordDigest(p.digest(plain))})
@@ -263,7 +263,7 @@ func (e *Evidence) Rejected() bool { return e.prompt.words(e.unquoted()).find("r
 // unquoted returns the new text without quotations.
 func (e *Evidence) unquoted() string {
 	return e.text(func(l *promptLine) string {
-		return e.prompt.bare.of(l.at, func() string {
+		return l.bare.of(func() string {
 			return quotation().ReplaceAllString(l.line, "") + "\n"
 		})
 	})

@@ -622,8 +622,8 @@ func TestEndsOfLongText(t *testing.T) {
 			t.Fatalf("of %d bytes %d are searched, want %d", lines.Len(), len(got), len(want))
 		}
 		read := 0
-		for _, line := range p.bare.values {
-			if line != nil {
+		for i := range p.lines {
+			if line := p.lines[i].bare.value; line != nil {
 				read += len(*line)
 			}
 		}

@@ -62,6 +62,7 @@ type block struct {
 	level   int    // of a heading, 0 for anything else
 	message *message
 	digest  Digest
+	log     lazy[bool] // by isLog
 }
 
 // lines returns how many lines the block has, 0 for a block that cannot grow by lines.
@@ -90,18 +91,11 @@ type Prompt struct {
 	lineStarts []int    // where these lines start
 
 	digest   func(string) Digest
-	gapped   map[[2]int]map[Digest]int // by gaps: by block and number of lines
-	gapBytes int                       // how many bytes gaps can still digest
-
-	normals  memo[string, Digest]      // by normalDigest
-	cuts     memo[int, *Prompt]        // by cutAt: by the place where the line starts
-	found    memo[Digest, *foundWords] // by words: by text
-	logs     numbered[bool]            // by isLog: by block
-	inners   numbered[[]string]        // by inner, as all below by line
-	names    numbered[bool]            // by namesAnswer
-	mentions numbered[[]mention]       // by mentioned
-	telling  numbered[[]NewLine]       // by distinctive
-	bare     numbered[string]          // by unquoted
+	gapBytes int                          // how many bytes gaps can still digest
+	gapped   memo[[2]int, map[Digest]int] // by gaps: by block and number of lines
+	normals  memo[string, Digest]         // by normalDigest
+	cuts     memo[int, *Prompt]           // by cutAt: by the place where the line starts
+	found    memo[Digest, *foundWords]    // by words: by text
 }
 
 // A memo keeps the values of a function: hundreds of sessions are compared with a prompt.
@@ -118,26 +112,15 @@ func (m *memo[K, V]) of(key K, compute func() V) V {
 	return value
 }
 
-// numbered is a memo for the small numbers of lines and blocks. A map would take longer than the
-// comparison of a long prompt's lines with hundreds of sessions.
-type numbered[V any] struct{ values []*V }
+// A lazy value of a line or a block is computed once. A memo by their numbers would take longer
+// than the comparison of a long prompt's lines with hundreds of sessions.
+type lazy[V any] struct{ value *V }
 
-func (m *numbered[V]) of(i int, compute func() V) V {
-	if i >= len(m.values) {
-		m.values = append(m.values, make([]*V, i+1-len(m.values))...)
+func (l *lazy[V]) of(compute func() V) V {
+	if l.value == nil {
+		l.value = new(compute())
 	}
-	if m.values[i] == nil {
-		m.values[i] = new(compute())
-	}
-	return *m.values[i]
-}
-
-// lines returns how many lines block j has, 0 if that is not known.
-func (f *Footprint) lines(j int) int {
-	if f.Lines == nil { // a root has none
-		return 0
-	}
-	return f.Lines[j]
+	return *l.value
 }
 
 // A Footprint is the ledger's record of a prompt.
@@ -170,7 +153,7 @@ func New(text string, key Key) *Prompt {
 
 func newPrompt(text string, blocks []block, digest func(string) Digest) *Prompt {
 	p := &Prompt{Text: text, blocks: blocks, digest: digest, gapBytes: gapBytes,
-		gapped: map[[2]int]map[Digest]int{}, equal: make(map[Digest][]int, len(blocks))}
+		equal: make(map[Digest][]int, len(blocks))}
 	for i, b := range blocks {
 		p.equal[b.digest] = append(p.equal[b.digest], i)
 	}

@@ -24,7 +24,7 @@ const lineWords = `lines?|zeilen?|lignes?|líneas?|linhas?|righ?[ae]|regels?|wie
 	`строк[аи]|satır`
 
 func (p *Prompt) isLog(block int) bool {
-	return p.logs.of(block, func() bool {
+	return p.blocks[block].log.of(func() bool {
 		return slices.ContainsFunc(p.lines[p.starts[block]:p.starts[block+1]],
 			func(l promptLine) bool { return logLine().MatchString(l.full) })
 	})

@@ -13,12 +13,18 @@ type promptLine struct {
 	index   int // the index within the block
 	place   int // where it begins in the text, unless it is a line of a message
 	speaker speaker
-	label   string       // the name over a turn that the line opens, in lower case without digits
-	full    string       // the line as written
-	line    string       // the line without surrounding space
-	text    string       // the line without the speaker's name
-	step    string       // how the indentation differs from the previous line's
-	digests *lineDigests // by digestsOf
+	label   string // the name over a turn that the line opens, in lower case without digits
+	full    string // the line as written
+	line    string // the line without surrounding space
+	text    string // the line without the speaker's name
+	step    string // how the indentation differs from the previous line's
+
+	digests  lazy[lineDigests] // by digestsOf
+	inners   lazy[[]string]    // by inner
+	named    lazy[bool]        // by namesAnswer
+	mentions lazy[[]mention]   // by mentioned
+	telling  lazy[[]NewLine]   // by distinctive
+	bare     lazy[string]      // by unquoted
 }
 
 // readLines reads the prompt's lines with the turns that they open.
