@@ -3,6 +3,7 @@ package prompt
 import (
 	"encoding/binary"
 	"encoding/json"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,44 +55,48 @@ const (
 
 // NewTraces digests the answers of a run that was sent p, the newest last, and the files that the
 // run touched. Those that the session has changed count even if p names them.
-func NewTraces(p *Prompt, answers, files, changed []string, key Key) Traces {
-	digest := key.Digester()
-	var said []string
-	first := map[string]bool{} // whether the prompt does not hold a name that was said
-	add := func(name string) {
-		if !first[name] {
-			first[name], said = true, append(said, name)
-		}
-	}
+func NewTraces(p *Prompt, answers, files, changed []string, key Key) (t Traces) {
+	var things []string
 	for _, file := range slices.Concat(changed, files) {
-		add(baseName(file))
+		things = append(things, baseName(file))
 	}
 	left := maxTraced
 	for _, answer := range slices.Backward(answers) {
 		answer = answer[:min(len(answer), left)]
 		left -= len(answer)
-		for name := range names(answer) {
-			add(name)
-		}
+		things = slices.AppendSeq(things, names(answer))
 	}
-	if len(first) > 0 {
-		for name := range names(p.Text) {
-			delete(first, name)
-		}
-	}
-	for _, file := range changed {
-		first[baseName(file)] = true
-	}
-	var t Traces
-	for _, name := range said {
-		if first[name] && len(t.Things) < MaxThings {
-			t.Things = append(t.Things, newWordDigest(digest(name)))
-		}
-	}
+	digest := key.Digester()
+	t.Things = newMarks(things, len(changed), names(p.Text), MaxThings, digest)
 	if n := len(answers); n > 0 {
-		t.Lines = answerLines(p, answers[n-1], digest)
+		t.Lines = newMarks(answerLines(answers[n-1]), 0, plainLines(p.Text), maxLines, digest)
 	}
 	return t
+}
+
+// newMarks returns the marks of texts that were not there before, each once. The first texts, as
+// many as are sure, count anyhow.
+func newMarks(texts []string, sure int, before iter.Seq[string], most int,
+	digest func(string) Digest) (marks []WordDigest) {
+	left := map[string]bool{}
+	for _, text := range texts {
+		left[text] = true
+	}
+	if len(left) > 0 {
+		for text := range before {
+			delete(left, text)
+		}
+	}
+	for _, text := range texts[:sure] {
+		left[text] = true
+	}
+	for _, text := range texts {
+		if left[text] && len(marks) < most {
+			marks = append(marks, newWordDigest(digest(text)))
+		}
+		delete(left, text)
+	}
+	return marks
 }
 
 // baseName returns a file's name without the directory, in lower case.
@@ -119,37 +124,29 @@ func testedFile(name string) string {
 	return tested + extension
 }
 
-// answerLines returns the marks of an answer's distinctive lines that the prompt does not have.
-// Callers parse answers in JSON, so the lines of strings in it count too.
-func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []WordDigest) {
-	var said []string
-	only := map[string]bool{} // by line: whether the prompt does not have it
-	add := func(text string) {
-		for line := range strings.SplitSeq(text, "\n") {
-			if plain := plainLine(line); !only[plain] && distinctiveLine(plain) {
-				only[plain], said = true, append(said, plain)
-			}
-		}
-	}
+// answerLines returns an answer's distinctive lines. Callers parse answers in JSON, so the lines of
+// strings in it count too.
+func answerLines(answer string) []string {
 	answer = answer[:min(len(answer), maxTraced)]
-	add(answer)
+	lines := slices.Collect(plainLines(answer))
 	for _, quoted := range quotedText().FindAllString(answer, maxLines) {
 		var text string
 		if json.Unmarshal([]byte(quoted), &text) == nil {
-			add(text)
+			lines = slices.AppendSeq(lines, plainLines(text))
 		}
 	}
-	if len(said) > 0 {
-		for line := range strings.SplitSeq(p.Text, "\n") {
-			delete(only, plainLine(line))
+	return lines
+}
+
+// plainLines yields a text's distinctive lines as plainLine returns them.
+func plainLines(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.SplitSeq(text, "\n") {
+			if plain := plainLine(line); distinctiveLine(plain) && !yield(plain) {
+				return
+			}
 		}
 	}
-	for _, plain := range said {
-		if only[plain] && len(marks) < maxLines {
-			marks = append(marks, newWordDigest(digest(plain)))
-		}
-	}
-	return marks
 }
 
 // quotedText matches a string in JSON that is long enough for a distinctive line.
@@ -175,7 +172,7 @@ func distinctiveLine(plain string) bool {
 
 // names yields the words of a text that look like the name of a file, a function or a test. For a
 // path it also yields the file's base name.
-func names(text string) func(yield func(string) bool) {
+func names(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for word := range strings.FieldsFuncSeq(text, endsName) {
 			if !mayBeName(word) {
