@@ -129,20 +129,27 @@ func namedTurn(line string) (who speaker, rest string) {
 		if i > longest {
 			return
 		}
-		n := wordLength(line[i:])
-		if n > 0 {
-			if named := name.add(strings.ToLower(line[i : i+n])); !named &&
-				!name.namesTool(line[:i]) {
+		before := line[:i]
+		if n := wordLength(line[i:]); n > 0 {
+			// in brackets the next word can be the name of the tool: "Tool result (ls):"
+			if !name.add(strings.ToLower(line[i:i+n])) && (name.speaker != toolOutput ||
+				strings.LastIndexByte(before, '(') <= strings.LastIndexByte(before, ')')) {
 				return
 			}
-		} else {
-			var sign rune
-			sign, n = utf8.DecodeRuneInString(line[i:])
-			if rest, ok := name.endsAt(line[:i], sign, line[i+n:]); ok {
+			i += n
+			continue
+		}
+		sign, n := utf8.DecodeRuneInString(line[i:])
+		i += n
+		switch {
+		case name.speaker == noTurn:
+		case sign == ' ' && line[0] == '<':
+			if _, rest, ok := strings.Cut(line[i:], ">"); ok { // after the attributes of a tag
 				return name.speaker, rest
 			}
+		case setsOff(before, sign, line[i:], name.plain):
+			return name.speaker, line[i:]
 		}
-		i += n
 	}
 	if name.plain && !strings.ContainsRune("#*_=<[", rune(line[0])) {
 		return
@@ -157,25 +164,6 @@ func (n *turnName) add(word string) bool {
 		*n = found
 	}
 	return known || strings.ContainsAny(word, digitSigns)
-}
-
-// namesTool reports whether the next word can be the name of the tool: "Tool result (ls):".
-func (n *turnName) namesTool(before string) bool {
-	return n.speaker == toolOutput &&
-		strings.LastIndexByte(before, '(') > strings.LastIndexByte(before, ')')
-}
-
-// endsAt reports whether sign, between two parts of the line, separates the name from the text, and
-// returns the text.
-func (n *turnName) endsAt(before string, sign rune, after string) (rest string, ok bool) {
-	if n.speaker == noTurn {
-		return "", false
-	}
-	if sign == ' ' && strings.HasPrefix(before, "<") {
-		_, rest, ok = strings.Cut(after, ">") // after the attributes of a tag
-		return rest, ok
-	}
-	return after, setsOff(before, sign, after, n.plain)
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
