@@ -76,9 +76,9 @@ func (p *Prompt) Delta(c Continuity) (delta string, why reason.Code) {
 		why = reason.LooksLikeCommand
 	}
 	if why != "" {
-		return "", why
+		delta = ""
 	}
-	return delta, ""
+	return delta, why
 }
 
 // tooLittle reports whether a delta saves less than a third of the prompt, which is not worth the
@@ -210,10 +210,8 @@ func balanced(text string) bool {
 // outline returns a delta that lists all sections in order: unchanged ones by their heading, the
 // others and the closing section whole.
 func (p *Prompt) outline(base *Shape) (string, reason.Code) {
-	if len(p.parts) < 2 || len(base.Parts) == 0 || strings.Contains(p.Text, unchanged) {
-		return "", reason.NoCleanCut
-	}
-	if base.Parts[0].Text != p.parts[0].Text {
+	if len(p.parts) < 2 || len(base.Parts) == 0 || base.Parts[0].Text != p.parts[0].Text ||
+		strings.Contains(p.Text, unchanged) {
 		return "", reason.NoCleanCut
 	}
 	if p.again(p.parts[0].from, p.parts[0].to) {
@@ -284,11 +282,11 @@ type part struct {
 	Part
 	from, to int
 	level    int
-	heading  string
+	heading  string // the line, of the first part the opening
 }
 
 func (p *Prompt) sections() []part {
-	parts := []part{{from: len(p.openingText())}}
+	parts := []part{{from: len(p.openingText()), heading: p.openingText()}}
 	for i := p.opening(); i < len(p.blocks); i++ {
 		if b := &p.blocks[i]; b.level > 0 {
 			parts[len(parts)-1].to = b.at
@@ -301,7 +299,6 @@ func (p *Prompt) sections() []part {
 		s := &parts[i]
 		s.Part = Part{p.digest(s.heading), p.digest(p.Text[s.from:s.to])}
 	}
-	parts[0].Name = p.digest(p.openingText())
 	return parts
 }
 
