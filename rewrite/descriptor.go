@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf16"
 )
 
 // A Descriptor is everything the rest of the program knows about a tool as data. Every list of
@@ -162,13 +163,10 @@ func filled(patterns []string, places ...string) []string {
 func Dashed(path string) string {
 	var b strings.Builder
 	for _, r := range path {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9':
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			b.WriteRune(r)
-		case r > 0xffff:
-			b.WriteString("--")
-		default:
-			b.WriteByte('-')
+		} else {
+			b.WriteString(strings.Repeat("-", utf16.RuneLen(r)))
 		}
 	}
 	return b.String()

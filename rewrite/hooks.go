@@ -182,7 +182,8 @@ func (h Hooks) matchesAlike(matcher any) bool {
 	words := strings.FieldsFunc(strings.Trim(text, "^()$"), func(r rune) bool {
 		return strings.ContainsRune("|, ", r)
 	})
-	if len(words) == 0 || slices.ContainsFunc(words, isExpression) {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	if len(words) == 0 || strings.Trim(strings.Join(words, ""), letters) != "" {
 		return false
 	}
 	matched := 0
@@ -197,12 +198,6 @@ func (h Hooks) matchesAlike(matcher any) bool {
 		}
 	}
 	return matched == 0 || matched == len(h.Sources)
-}
-
-// isExpression reports whether a word of a matcher has signs of a regular expression.
-func isExpression(word string) bool {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-	return strings.ContainsFunc(word, func(r rune) bool { return !strings.ContainsRune(plain, r) })
 }
 
 // parseSettings returns the members of a file in JSON or TOML, as they are in JSON, nil if it has

@@ -87,16 +87,13 @@ func Environment(tool Tool, environ []string, named bool) []Setting {
 	seen := map[string]bool{}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if seen[name] {
-			continue // of two entries the first counts
+		if value != "" && !seen[name] { // of two entries the first counts
+			if guard := variableGuard(name, own, named); guard != "" {
+				found = append(found, Setting{Name: name, Value: lasting(name, value),
+					Guard: guard})
+			}
 		}
 		seen[name] = true
-		if value == "" {
-			continue
-		}
-		if guard := variableGuard(name, own, named); guard != "" {
-			found = append(found, Setting{Name: name, Value: lasting(name, value), Guard: guard})
-		}
 	}
 	return found
 }
