@@ -29,7 +29,7 @@ type givenAnswer struct {
 // answers reads the latest answers of the project's calls, by any tool, if the prompt shows a line
 // of them.
 func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
-	shown := map[prompt.WordDigest]bool{}
+	shown := sync.OnceValue(c.Prompt.LineDigests)
 	err = Each(l, `SELECT call, session, chain, ended, lines FROM answers WHERE project = ? AND ended >= ?
 		AND length(lines) <= ?
 		ORDER BY ended DESC LIMIT `+strconv.Itoa(maxAnswers), func(rows *sql.Rows) error {
@@ -38,15 +38,10 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 		if err := rows.Scan(&a.call, &a.session, &a.chain, &a.ended, &lines); err != nil {
 			return err
 		}
-		if len(shown) == 0 {
-			for _, line := range c.Prompt.LineDigests() {
-				shown[line] = true
-			}
-		}
 		a.lines = decodeMarks(lines)
 		count := 0
 		for _, line := range a.lines {
-			if shown[line] {
+			if shown()[line] {
 				count++
 			}
 		}

@@ -238,10 +238,11 @@ func (p *Prompt) distinctive(l *promptLine) []NewLine {
 }
 
 // LineDigests returns the marks of all lines of the prompt that no prompt has by chance.
-func (p *Prompt) LineDigests() (marks []WordDigest) {
+func (p *Prompt) LineDigests() map[WordDigest]bool {
+	marks := map[WordDigest]bool{}
 	for i := range p.lines {
 		for _, line := range p.distinctive(&p.lines[i]) {
-			marks = append(marks, line.Digest)
+			marks[line.Digest] = true
 		}
 	}
 	return marks
