@@ -87,8 +87,13 @@ var isClock = matcher(`^(?:` + datePattern + `t)?\d\d?:\d\d(?::\d\d(?:\.\d*)?)?`
 	`(?:[+-]:*(?:\d:*){4})?z?$`)
 
 func matcher(pattern string) func(word string) bool {
-	expression := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	expression := compiled(pattern)
 	return func(word string) bool { return expression().MatchString(word) }
+}
+
+// compiled returns a function that compiles a pattern when it is first needed.
+func compiled(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 func digits(text string) bool {

@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -299,11 +298,9 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 
 // itemID matches the ID of an item at the beginning of a line: "Ticket: NT-9003", "Case #7002",
 // "Pull request 13".
-var itemID = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\P{L}{0,4}` +
-		`(?:(?:\pL+(?: \pL+)?(?:: ?| ))?([A-Z][A-Z0-9]{0,9}-\d+|#\d{2,})\b` +
-		`|(?i:(?:pull|merge) request|issue|ticket|case|bug|story)(?:: ?| )(\d{2,})\b)`)
-})
+var itemID = compiled(`^\P{L}{0,4}` +
+	`(?:(?:\pL+(?: \pL+)?(?:: ?| ))?([A-Z][A-Z0-9]{0,9}-\d+|#\d{2,})\b` +
+	`|(?i:(?:pull|merge) request|issue|ticket|case|bug|story)(?:: ?| )(\d{2,})\b)`)
 
 // item returns the line of replaced text that begins with the ID of an item, such as a ticket's, if
 // the rest of the prompt does not have the ID, "" for none.
@@ -351,9 +348,7 @@ func ReasonAgainst(found []Finding, kinds ...string) reason.Code {
 }
 
 // quotation matches the text between quotation marks: somebody else's words.
-var quotation = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`"[^"\n]*"|“[^”\n]*”|„[^“\n]*“|«[^»\n]*»|「[^」\n]*」`)
-})
+var quotation = compiled(`"[^"\n]*"|“[^”\n]*”|„[^“\n]*“|«[^»\n]*»|「[^」\n]*」`)
 
 // text returns the new text without code and logs, line by line as read returns it: the beginning
 // and the end, as far as they are searched for words.

@@ -2,9 +2,7 @@ package prompt
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // A message is a turn of a conversation that a prompt contains as JSON.
@@ -94,9 +92,7 @@ func readMessages(text string, at int) (blocks []block, rest string) {
 
 // toolPart matches a JSON string that is the name of a tool's call or result: "tool_use",
 // "functionResponse". Such a string within a text has backslashes.
-var toolPart = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`"(?:tool|function)[A-Za-z_]*"`)
-})
+var toolPart = compiled(`"(?:tool|function)[A-Za-z_]*"`)
 
 // unfold returns the messages of a conversation: the elements of an array; the elements of an array
 // in an object, with the object's other fields as the frame; or the object itself. It does not

@@ -4,22 +4,18 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 )
 
 // logLine matches a line as tools print it, or a finding at a line of a file.
-var logLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[^\s.]\.[A-Za-z]{1,6}(:\d+|\(\d+[,)]|#L\d+|", line \d+|,line=\d+` +
-		"|[`*\"')]*[,:]? \\(?(?i:" + lineWords + `) \d+|.{0,3}第?\d+ ?(?:行|번째 줄|줄))` +
-		`|"(?:line|start_?[lL]ine|line_?[nN]umber)": ?\d` +
-		`|(?:^|\s)(FAILED|FAIL|FAILURES?!?|ERROR|PANIC|not ok|✗|✘|✖|×)(?:$|[\s:\]])` +
-		`|(?:^|: )\s*((?i:error|fatal|panic|warning)|E)(\[\w+\])?(:|  )|^\s*(--- FAIL|Traceback \(|\[ERROR\])` +
-		`|[a-z](Error|Exception): |\bexit (code|status) [1-9]|\b\d+ (failed|failures?|errors?)\b`)
-})
+var logLine = compiled(`[^\s.]\.[A-Za-z]{1,6}(:\d+|\(\d+[,)]|#L\d+|", line \d+|,line=\d+` +
+	"|[`*\"')]*[,:]? \\(?(?i:" + lineWords + `) \d+|.{0,3}第?\d+ ?(?:行|번째 줄|줄))` +
+	`|"(?:line|start_?[lL]ine|line_?[nN]umber)": ?\d` +
+	`|(?:^|\s)(FAILED|FAIL|FAILURES?!?|ERROR|PANIC|not ok|✗|✘|✖|×)(?:$|[\s:\]])` +
+	`|(?:^|: )\s*((?i:error|fatal|panic|warning)|E)(\[\w+\])?(:|  )|^\s*(--- FAIL|Traceback \(|\[ERROR\])` +
+	`|[a-z](Error|Exception): |\bexit (code|status) [1-9]|\b\d+ (failed|failures?|errors?)\b`)
 
 const lineWords = `lines?|zeilen?|lignes?|líneas?|linhas?|righ?[ae]|regels?|wiersz|` +
 	`строк[аи]|satır`
@@ -150,9 +146,7 @@ func plainLines(text string) iter.Seq[string] {
 }
 
 // quotedText matches a string in JSON that is long enough for a distinctive line.
-var quotedText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`"(?:[^"\\\n]|\\.){20,}"`)
-})
+var quotedText = compiled(`"(?:[^"\\\n]|\\.){20,}"`)
 
 // plainLine returns the words of a line, without the signs of a list or quotation before it.
 func plainLine(line string) string {

@@ -65,12 +65,11 @@ var wordRows = sync.OnceValue(func() (rows []*wordRow) {
 		first, _ := utf8.DecodeRuneInString(row.words[0])
 		row.spaced = !unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana,
 			unicode.Hangul, unicode.Thai)
-		row.expression = sync.OnceValue(func() *regexp.Regexp {
-			if !row.spaced {
-				return regexp.MustCompile(fields[2])
-			}
-			return regexp.MustCompile("(?:^| )(?:" + fields[2] + ")(?: |$)")
-		})
+		pattern := fields[2]
+		if row.spaced {
+			pattern = "(?:^| )(?:" + pattern + ")(?: |$)"
+		}
+		row.expression = compiled(pattern)
 		rows = append(rows, row)
 	}
 	return rows
