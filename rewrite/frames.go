@@ -36,7 +36,8 @@ func (c CommandLine) Opened(frames []Frame) (opened CommandLine, prompt string, 
 	}
 	last := frames[len(frames)-1]
 	prompt, why := last.Prompt()
-	c.KeepPrompt = c.KeepPrompt || !last.canReplace()
+	_, replaceable := last.WithPrompt("")
+	c.KeepPrompt = c.KeepPrompt || !replaceable
 	if why != "" {
 		return c, prompt, why
 	}
@@ -199,22 +200,15 @@ func textOf(content string) string {
 	return content
 }
 
-// WithPrompt returns the line with another text. All other bytes stay.
-func (f Frame) WithPrompt(text string) []byte {
+// WithPrompt returns the line with another text. All other bytes stay. It is not ok, and the line
+// unchanged, unless the line contains the text once and claude reads it there.
+func (f Frame) WithPrompt(text string) (line []byte, ok bool) {
 	raw, why := f.rawPrompt()
-	at := strings.Index(string(f.Line), raw)
-	if why != "" || at < 0 || strings.Count(string(f.Line), raw) != 1 {
-		return f.Line
+	if why != "" || bytes.Count(f.Line, []byte(raw)) != 1 || !utf8.Valid(f.Line) ||
+		strings.ContainsRune(jsonline.String(raw), utf8.RuneError) {
+		return f.Line, false
 	}
-	return slices.Concat(f.Line[:at], jsonline.RawString(text), f.Line[at+len(raw):])
-}
-
-// canReplace reports whether WithPrompt can replace the text: the line contains it once, and claude
-// reads it there.
-func (f Frame) canReplace() bool {
-	raw, why := f.rawPrompt()
-	return why == "" && strings.Count(string(f.Line), raw) == 1 && utf8.Valid(f.Line) &&
-		!strings.ContainsRune(jsonline.String(raw), utf8.RuneError)
+	return bytes.Replace(f.Line, []byte(raw), jsonline.RawString(text), 1), true
 }
 
 // within reports whether an object has no fields but these.

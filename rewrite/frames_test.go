@@ -132,9 +132,9 @@ func TestPromptOfFrame(t *testing.T) {
 
 // Another text takes the place of the prompt, and no other byte changes.
 func TestWithPrompt(t *testing.T) {
-	got := string(ReadInput([]byte(tsUser + "\n")).WithPrompt("new \"\n<é>"))
+	got, _ := ReadInput([]byte(tsUser + "\n")).WithPrompt("new \"\n<é>")
 	want := strings.Replace(tsUser, `"fix \u0061 \"b\""`, `"new \"\n<é>"`, 1) + "\n"
-	if got != want {
+	if string(got) != want {
 		t.Errorf("got  %swant %s", got, want)
 	}
 	for line, want := range map[string]bool{
@@ -147,12 +147,9 @@ func TestWithPrompt(t *testing.T) {
 		`{"type":"user","message":{"role":"user","content":"` + "\xff" + `"}}`: false,
 		hookAsk: false,
 	} {
-		f := ReadInput([]byte(line))
-		if f.canReplace() != want {
-			t.Errorf("%s: canReplace is %v", line, !want)
-		}
-		if changed := string(f.WithPrompt("x")) != line; changed && !want && f.Kind != UserFrame {
-			t.Errorf("%s was changed", line)
+		got, ok := ReadInput([]byte(line)).WithPrompt("x")
+		if changed := string(got) != line; ok != want || changed != want {
+			t.Errorf("%s: changed: %v, ok: %v", line, changed, ok)
 		}
 	}
 }
@@ -240,10 +237,11 @@ func FuzzFrames(f *testing.F) {
 		frame := ReadInput([]byte(line))
 		ReadOutput([]byte(line)).Key()
 		CommandLine{}.Opened([]Frame{frame})
-		if !frame.canReplace() {
+		replaced, ok := frame.WithPrompt("another text")
+		if !ok {
 			return
 		}
-		changed := ReadInput(frame.WithPrompt("another text"))
+		changed := ReadInput(replaced)
 		if text, why := changed.Prompt(); text != "another text" || why != "" {
 			t.Errorf("%s: %q, %q in %s", line, text, why, changed.Line)
 		}

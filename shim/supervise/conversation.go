@@ -185,7 +185,8 @@ func (t *Conversation) compose(plan rewrite.Plan) (input []byte) {
 		switch {
 		case f.Kind == rewrite.ResponseFrame:
 		case i == t.first && plan.Resume != "" && !plan.Whole:
-			input = append(input, f.WithPrompt(plan.Prompt)...)
+			line, _ := f.WithPrompt(plan.Prompt) // see Opened
+			input = append(input, line...)
 		default:
 			input = append(input, f.Line...)
 		}
