@@ -74,11 +74,6 @@ func (p *Prompt) digestsOf(i int) lineDigests {
 	})
 }
 
-func (p *Prompt) namesAnswer(i int) bool {
-	l := &p.lines[i]
-	return l.named.of(func() bool { return namesAnswer(l.line) })
-}
-
 // An answerMatch is an answer's place, from the first line to after the last, and the name over it,
 // "" for none.
 type answerMatch struct {

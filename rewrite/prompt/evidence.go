@@ -77,16 +77,18 @@ func (p *Prompt) evidence(c *Continuity, h *history) Evidence {
 			own[line] = true
 		}
 	}
+	isOwn := func(d Digest) bool { return own[d] }
 	for _, i := range c.new {
-		switch l := &p.lines[i]; {
+		l, digests := &p.lines[i], p.digestsOf(i)
+		switch {
 		case c.introduces(l):
-		case h.isAnswer(i), own[p.digestsOf(i).line], p.showsInline(i, own):
+		case h.isAnswer(i), own[digests.line], slices.ContainsFunc(digests.quoted, isOwn):
 			name, above := p.nameOver(i, own)
 			e.Own = e.Own || e.Answer > 0 && findWords("own", plainWords(name)) != ""
 			if !above { // a line above the answer counts as the rest of the prompt does
 				e.names = append(e.names, name)
 			}
-			e.alone = e.alone || own[p.digestsOf(i).line]
+			e.alone = e.alone || own[digests.line]
 		default:
 			e.add(i, sent)
 		}
@@ -132,15 +134,14 @@ func (p *Prompt) isOnly(i int, own map[Digest]bool) bool {
 }
 
 // namesAnswer reports whether a line is or begins with a name over an answer: "Your last report:".
-func namesAnswer(line string) bool {
-	const longest = 60
-	name := line
-	if i := strings.IndexAny(line, ":："); i >= 0 {
-		name = line[:i]
-	} else if headingLevel(line) == 0 && !strings.HasPrefix(line, "**") {
-		return false
-	}
-	return len(name) <= longest && findWords("shown", plainWords(name)) != ""
+func (p *Prompt) namesAnswer(i int) bool {
+	l := &p.lines[i]
+	return l.named.of(func() bool {
+		const longest = 60
+		name, _, named := strings.Cut(strings.ReplaceAll(l.line, "：", ":"), ":")
+		return (named || headingLevel(name) > 0 || strings.HasPrefix(name, "**")) &&
+			len(name) <= longest && findWords("shown", plainWords(name)) != ""
+	})
 }
 
 // speaksOf reports whether a line begins with one of some roles: "The coder said: it is done."
@@ -149,13 +150,6 @@ func speaksOf(line string, roles []string) bool {
 	return slices.ContainsFunc(roles, func(role string) bool {
 		name, _, _ := strings.Cut(role, RoleTextMark)
 		return name != "" && strings.HasPrefix(words, plainWords(name)+" ")
-	})
-}
-
-// showsInline reports whether line i shows a line of an answer behind a name or a sign of a list.
-func (p *Prompt) showsInline(i int, own map[Digest]bool) bool {
-	return len(own) > 0 && slices.ContainsFunc(p.digestsOf(i).quoted, func(d Digest) bool {
-		return own[d]
 	})
 }
 

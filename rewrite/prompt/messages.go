@@ -117,12 +117,9 @@ func unfold(value json.RawMessage) (frame string, messages []json.RawMessage) {
 
 // parseMessage parses one message; it returns nil if the object is none.
 func parseMessage(fields map[string]json.RawMessage) *message {
-	who, _, ok := firstText(fields, speakerKeys)
-	if !ok {
-		return nil
-	}
+	who, _, named := firstText(fields, speakerKeys)
 	said, more, ok := firstText(fields, contentKeys)
-	if !ok {
+	if !named || !ok {
 		return nil
 	}
 	kind := nameWords()[strings.ToLower(who)].speaker
