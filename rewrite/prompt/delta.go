@@ -242,11 +242,9 @@ func (p *Prompt) outline(base *Shape) (string, reason.Code) {
 // prompt itself does not. A heading below the first level does not count.
 func mistakable(part, prompt string) bool {
 	line, _, _ := strings.Cut(part, "\n")
-	if StartsLikeCommand(part) || headingLevel(line) > 1 {
-		return StartsLikeCommand(part)
-	}
 	part, prompt = strings.TrimLeft(part, " \t\r\n"), strings.TrimLeft(prompt, " \t\r\n")
-	return strings.IndexAny(part, "!#") == 0 && !strings.HasPrefix(prompt, part[:1])
+	return StartsLikeCommand(part) || headingLevel(line) <= 1 &&
+		strings.IndexAny(part, "!#") == 0 && !strings.HasPrefix(prompt, part[:1])
 }
 
 // IsSlashCommand reports whether the tool runs the prompt as one of its own commands.
