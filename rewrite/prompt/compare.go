@@ -139,7 +139,10 @@ const maxReplaced = 3
 // replaces reports whether few places of a prompt are new: little of it, or nothing but logs. A
 // heading in the place of another, such as "Issue 13", begins another item.
 func (p *Prompt) replaces(base Footprint, m matched) bool {
-	places, logs, gone := 0, true, p.lacksHeading(base)
+	places, logs := 0, true
+	gone := slices.ContainsFunc(base.Shape.Parts, func(before Part) bool { // a heading
+		return !slices.ContainsFunc(p.parts, func(now part) bool { return now.Name == before.Name })
+	})
 	for i, known := range m.Has {
 		if known {
 			continue
@@ -153,13 +156,6 @@ func (p *Prompt) replaces(base Footprint, m matched) bool {
 		}
 	}
 	return places > 0 && places <= maxReplaced && (logs || 5*m.retained >= 3*len(base.Blocks))
-}
-
-// lacksHeading reports whether a heading of the base is not in the prompt as it was.
-func (p *Prompt) lacksHeading(base Footprint) bool {
-	return slices.ContainsFunc(base.Shape.Parts, func(before Part) bool {
-		return !slices.ContainsFunc(p.parts, func(now part) bool { return now.Name == before.Name })
-	})
 }
 
 // reassigns reports whether a section has a new text and no new log.

@@ -115,17 +115,14 @@ func (e *Evidence) add(i int, sent *Sent) {
 // nameOver returns the name over an answer that line i shows: the beginning of the line, or, if
 // that is only the answer, the line above it, unless that shows the answer too.
 func (p *Prompt) nameOver(i int, own map[Digest]bool) (name string, above bool) {
-	line := p.lines[i].line
-	switch j := strings.IndexAny(line, ":："); {
-	case p.isOnly(i, own):
-		if i > 0 && !p.isOnly(i-1, own) {
-			name = p.lines[i-1].line
-		}
-		return name, true
-	case j >= 0:
-		return line[:j], false
+	if !p.isOnly(i, own) {
+		name, _, _ = strings.Cut(strings.ReplaceAll(p.lines[i].line, "：", ":"), ":")
+		return name, false
 	}
-	return line, false
+	if i > 0 && !p.isOnly(i-1, own) {
+		name = p.lines[i-1].line
+	}
+	return name, true
 }
 
 // isOnly reports whether line i is a line of the answer, or an item of a list that is.
