@@ -51,20 +51,19 @@ type turnName struct {
 
 // nameWords are all words of names in one map: every line of a prompt is read as a name.
 var nameWords = sync.OnceValue(func() map[string]turnName {
-	words := map[string]turnName{}
-	for _, list := range []struct {
-		words string
-		means turnName
-	}{
-		{calendarNames, turnName{}}, {besideNames, turnName{}},
-		{otherNames, turnName{speaker: other}}, {toolNames, turnName{speaker: toolOutput}},
-		{plainNames, turnName{assistant, true}}, {assistantNames, turnName{speaker: assistant}},
-	} {
-		for word := range strings.FieldsSeq(list.words) {
-			words[word] = list.means
+	meanings := map[string]turnName{}
+	add := func(words string, means turnName) {
+		for word := range strings.FieldsSeq(words) {
+			meanings[word] = means
 		}
 	}
-	return words
+	add(calendarNames, turnName{})
+	add(besideNames, turnName{})
+	add(otherNames, turnName{speaker: other})
+	add(toolNames, turnName{speaker: toolOutput})
+	add(plainNames, turnName{assistant, true})
+	add(assistantNames, turnName{speaker: assistant})
+	return meanings
 })
 
 const (
