@@ -392,46 +392,42 @@ static bool runnable(struct reprise_target *t)
 	return access(t->path, X_OK) == 0 || errno == EPERM || errno == ENOSYS;
 }
 
-// find finds the first executable that is (one) or is not (!one) in a list of IDs: the configured path, unless that is "", or one
-// of a name on PATH. With behind, that must come behind a program that is. Files are compared by device and inode, never by
-// name.
-static bool find(const char *name, const char *configured, const char *path, const char *ids, bool one, bool behind,
-	struct reprise_target *found)
-{
-	const char *end;
-	int n = snprintf(found->path, sizeof found->path, "%s", configured);
-
-	if (n > 0 && n < (int)sizeof found->path && runnable(found) && listed(ids, found->id) == one)
-		return true;
-	for (const char *dir = path;; dir = end + 1) {
-		end = dir + strcspn(dir, ":");
-		if (end == dir) // an empty element is the working directory
-			n = snprintf(found->path, sizeof found->path, "./%s", name);
-		else if (end - dir < (int)sizeof found->path)
-			n = snprintf(found->path, sizeof found->path, "%.*s/%s", (int)(end - dir), dir, name);
-		else
-			n = sizeof found->path;
-		if (n < (int)sizeof found->path && runnable(found)) {
-			bool is = listed(ids, found->id);
-			if (is == one && !behind)
-				return true;
-			behind = behind && !is;
-		}
-		if (!*end)
-			return false;
-	}
-}
-
 // reprise_find finds the real binary: the configured path, unless that is "", or the next executable of that name on PATH. skip
 // lists the IDs of files that are not. A program behind these is next: a wrapper before the shims has led to them. With again,
-// and if there is no other one, it is the last of them, which was tried before: a tool can run itself by its name.
+// and if there is no other one, it is the last of them, which was tried before: a tool can run itself by its name. Files are
+// compared by device and inode, never by name.
 bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, bool again,
 	struct reprise_target *found)
 {
-	const char *last = again ? strrchr(skip, ',') : NULL;
+	const char *last = again ? strrchr(skip, ',') : NULL, *end;
+	struct reprise_target before = {.path = ""}, tried = {.path = ""};
+	bool behind = false;
+	int n = snprintf(found->path, sizeof found->path, "%s", configured);
 
-	return find(name, configured, path, skip, false, true, found) || find(name, configured, path, skip, false, false, found) ||
-		(last && find(name, configured, path, last + 1, true, false, found));
+	if (n > 0 && n < (int)sizeof found->path && runnable(found)) {
+		if (!listed(skip, found->id))
+			return true;
+		if (last && strcmp(last + 1, found->id) == 0)
+			tried = *found;
+	}
+	for (const char *dir = path; dir; dir = *end ? end + 1 : NULL) {
+		end = dir + strcspn(dir, ":");
+		n = snprintf(found->path, sizeof found->path, "%.*s/%s", (int)(end - dir), dir, name);
+		if (end == dir) // an empty element is the working directory
+			n = snprintf(found->path, sizeof found->path, "./%s", name);
+		if (n >= (int)sizeof found->path || !runnable(found))
+			continue;
+		if (listed(skip, found->id))
+			behind = true;
+		else if (behind)
+			return true;
+		else if (!*before.path)
+			before = *found;
+		if (last && !*tried.path && strcmp(last + 1, found->id) == 0)
+			tried = *found;
+	}
+	*found = *before.path ? before : tried;
+	return *found->path;
 }
 
 // --- becoming ---
