@@ -82,21 +82,14 @@ func (t processTable) read(pid int) (p processStat, ok bool) {
 	if first < 0 || last < first {
 		return p, false
 	}
-	p.pid, p.command = pid, text[first+1:last]
-	var errs [2]error
-	n := 2 // the fields are numbered from 1; the first two are the PID and the name
-	for field := range strings.FieldsSeq(text[last+1:]) {
-		switch n++; n {
-		case 4:
-			p.parent, errs[0] = strconv.Atoi(field)
-		case 7:
-			p.terminal = field != "0"
-		case 22:
-			p.start, errs[1] = strconv.ParseInt(field, 10, 64)
-			return p, errs == [2]error{}
-		}
+	fields := strings.Fields(text[last+1:]) // from the third on: the state
+	if len(fields) < 20 {
+		return p, false
 	}
-	return p, false
+	parent, badParent := strconv.Atoi(fields[1])
+	start, badStart := strconv.ParseInt(fields[19], 10, 64)
+	p = processStat{pid, parent, fields[4] != "0", start, text[first+1 : last]}
+	return p, badParent == nil && badStart == nil
 }
 
 // arguments returns a process's command line. A process that has overwritten it, or that is hidden,
