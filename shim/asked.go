@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"time"
 
 	"reprise/config"
@@ -13,7 +11,6 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
-	"reprise/shim/binary"
 	"reprise/shim/supervise"
 	"reprise/shim/variables"
 
@@ -34,20 +31,9 @@ type asked struct {
 
 func ask(env Env) *asked {
 	return &asked{
-		env: env, name: toolName(env), started: env.Now(), ledger: &timedLedger{}, log: &log{},
+		env: env, name: env.Name, started: env.Now(), ledger: &timedLedger{}, log: &log{},
 		input: &input{Source: &supervise.Staged{From: env.Stdin}}, signals: supervise.NewInbox(),
 	}
-}
-
-// toolName returns the name of the program as called, see called in front/exec.c, if that is a
-// tool's, or else the name of the program's file.
-func toolName(env Env) string {
-	for _, path := range append([]string{env.Executed}, env.Args[:min(1, len(env.Args))]...) {
-		if name := filepath.Base(path); name == binary.Npx || slices.Contains(rewrite.Names, name) {
-			return name
-		}
-	}
-	return filepath.Base(binary.Executable())
 }
 
 // commandInput returns the command line and the facts needed to parse it.

@@ -1,12 +1,15 @@
 package shim
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"reprise/ledger"
+	"reprise/shim/binary"
 	"reprise/shim/front"
 	"reprise/shim/variables"
 )
@@ -14,7 +17,7 @@ import (
 // An Env is the outside world of a call. Nothing else in this package reads os.Args, the
 // environment or the clock.
 type Env struct {
-	Executed              string   // the path of the program, as the caller wrote it
+	Name                  string   // of the tool, or npx
 	Args                  []string // with argv[0]
 	Environ               []string
 	Stdin, Stdout, Stderr *os.File
@@ -31,8 +34,8 @@ type Env struct {
 // OSEnv is the environment of this process.
 func OSEnv() Env {
 	return Env{
-		Executed: front.Executed(), Args: os.Args, Environ: front.Environ(), Now: time.Now,
-		NewID: randomUUID,
+		Name: cmp.Or(front.Shim(), filepath.Base(binary.Executable())), Args: os.Args,
+		Environ: front.Environ(), Now: time.Now, NewID: randomUUID,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
 }

@@ -105,8 +105,8 @@ static const struct tool *tool_of(const char *name)
 	return NULL;
 }
 
-// reprise_executed returns the path that the caller has executed, as it was written; "" if it is not known.
-const char *reprise_executed(void)
+// executed returns the path that the caller has executed, as it was written; "" if it is not known.
+static const char *executed(void)
 {
 #ifdef __linux__
 	const char *path = (const char *)getauxval(AT_EXECFN);
@@ -125,7 +125,7 @@ static bool is_shim(const char *name) { return tool_of(name) || strcmp(name, "np
 // fexecve and through a link of another name, argv[0], which a caller chooses freely.
 static const char *called(int argc, char **argv)
 {
-	const char *file = base_name(reprise_executed());
+	const char *file = base_name(executed());
 	return is_shim(file) || argc == 0 ? file : base_name(argv[0]);
 }
 
@@ -379,7 +379,7 @@ bool reprise_self(char id[REPRISE_ID_SIZE])
 	if (reprise_identify("/proc/self/exe", id))
 		return true;
 #endif
-	return reprise_identify(reprise_executed(), id); // for systems without /proc
+	return reprise_identify(executed(), id); // for systems without /proc
 }
 
 // runnable reports whether a shell would run the file, and finds its ID. If a sandbox refuses to answer, an exec will.
@@ -644,7 +644,7 @@ static void hide_from_go(char **envp)
 				*at = "";
 }
 
-bool reprise_is_shim;
+const char *reprise_shim;
 
 // Priority 101 runs it before all other constructors of this program.
 #if !defined(__linux__) || defined(__GLIBC__)
@@ -677,7 +677,7 @@ __attribute__((constructor(101))) static void start(void)
 	if (!is_shim(name))
 		return; // shimctl, a test: not called as a shim
 	reprise_hide();
-	reprise_is_shim = true;
+	reprise_shim = name;
 	s.stdin_tty = tty(0);
 	s.stdout_tty = tty(1);
 	if (tool && (tight() || reprise_unmanaged(&s)) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp)))

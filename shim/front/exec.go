@@ -20,8 +20,9 @@ func Identify(path string) string {
 	return C.GoString(&id[0])
 }
 
-// Executed returns the path that the caller has executed, as it was written; "" if it is not known.
-func Executed() string { return C.GoString(C.reprise_executed()) }
+// Shim returns the name that this shim was called by, "" if it was called by none of a shim. See
+// called in exec.c.
+func Shim() string { return C.GoString(C.reprise_shim) }
 
 // Self returns the ID of the running program, even if the file was replaced.
 func Self() string {

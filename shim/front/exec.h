@@ -44,12 +44,11 @@ struct reprise_start {
 	bool stdin_tty, stdout_tty;
 };
 
-extern bool reprise_is_shim; // the program was started under the name of a tool or as npx
+extern const char *reprise_shim; // the name that this shim was called by, NULL if it was called by none of a shim
 
 void reprise_hide(void);
 void reprise_close_others(int first);
 bool reprise_unmanaged(const struct reprise_start *s);
-const char *reprise_executed(void);
 bool reprise_plain_config(const char *text, size_t size);
 bool reprise_account_home(char home[PATH_MAX]);
 

@@ -70,7 +70,7 @@ __attribute__((constructor)) static void inherit_record(void) {
 	for (int fd = 0; fd < 3; fd++)
 		closed[fd] = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
 #ifdef __linux__
-	if (reprise_is_shim) hold();
+	if (reprise_shim) hold();
 #endif
 }
 

@@ -23,7 +23,7 @@ func explainPlan(a *app.App, call []string, asJSON bool) error {
 		return err
 	}
 	env := a.ShimEnv()
-	env.Args, env.Stdin = call, a.Stdin
+	env.Name, env.Args, env.Stdin = call[0], call, a.Stdin
 	if a.Stdout.Terminal {
 		env.Stdout = os.Stdout
 	}
