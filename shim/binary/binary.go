@@ -95,7 +95,7 @@ func Locate(environ []string, own func(string) string, name, configured string) 
 // Version returns a binary's version: from the installation, since gemini takes seconds to print
 // it, or else the first line that it prints with --version, "" if that fails.
 func Version(path string, environ []string) string {
-	if version := InstalledVersion(path); version != "" {
+	if version := (Program{Real: disk.Resolve(path)}).Version(); version != "" {
 		return version
 	}
 	out, err := ask(path, environ, probeTimeout, "--version")
@@ -105,9 +105,6 @@ func Version(path string, environ []string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return line
 }
-
-// InstalledVersion returns a binary's version without running it, "" if the installation has none.
-func InstalledVersion(path string) string { return (Program{Real: disk.Resolve(path)}).Version() }
 
 // OurShims returns the IDs of the installed shims of a name: those beside the running program
 // and those in the default directory.
@@ -132,7 +129,7 @@ func (t Program) Fingerprint() string {
 
 // Fingerprint identifies a build of the binary at a path, "" if there is none.
 func Fingerprint(path string) string {
-	t, err := newProgram(path, front.Identify(path), true)
+	t, err := newProgram(path, front.Identify(path))
 	if err != nil {
 		return ""
 	}

@@ -34,17 +34,12 @@ func Resolve(name, configured, path, skip string) (Program, error) {
 	return newProgram(front.Find(name, configured, path, skip, false))
 }
 
-func newProgram(path, id string, ok bool) (Program, error) {
-	if !ok {
-		return Program{}, ErrNotFound
+func newProgram(path, id string) (Program, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Program{}, ErrNotFound // or removed since
 	}
-	t := Program{Path: path, ID: id}
-	var err error
-	if t.Info, err = os.Stat(t.Path); err != nil {
-		return Program{}, ErrNotFound // removed since
-	}
-	t.Real = disk.Resolve(t.Path)
-	return t, nil
+	return Program{path, disk.Resolve(path), id, info}, nil
 }
 
 // A Search finds the real binary behind a shim, and becomes it. Programs that cannot be started are

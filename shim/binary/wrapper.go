@@ -87,7 +87,7 @@ func (p Program) beside(path string) (Program, []byte) {
 			found = filepath.Join(filepath.Dir(of), found)
 		}
 		text := readStart(found, longestScript)
-		next, err := newProgram(found, "", true)
+		next, err := newProgram(found, "")
 		if err == nil && len(text) < longestScript && !bytes.Contains(text, []byte{0}) {
 			return next, text
 		}

@@ -78,17 +78,6 @@ static const char *value(char **envp, const char *name)
 	return text ? text : "";
 }
 
-// reprise_path returns PATH, or like execvp the system's default path if PATH is not set.
-const char *reprise_path(char **envp)
-{
-	static char usual[PATH_MAX];
-	const char *path = lookup(envp, "PATH");
-	if (path)
-		return path;
-	size_t n = confstr(_CS_PATH, usual, sizeof usual);
-	return n > 0 && n <= sizeof usual ? usual : "/bin:/usr/bin";
-}
-
 // base_name returns the part of a path behind the last slash.
 static const char *base_name(const char *path)
 {
@@ -499,6 +488,7 @@ static void run(const struct reprise_start *s, const struct reprise_guard *guard
 }
 
 // passed_over reports whether execvp would try the next program after this error of an exec.
+	const char *path = lookup(s->envp, "PATH");
 static bool passed_over(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == ESTALE || error == EACCES || error == ENOEXEC;
@@ -517,7 +507,7 @@ static void become(const struct reprise_start *s, const struct tool *tool)
 		return;
 	reprise_read_guard(value(s->envp, "REPRISE_GUARD"), pid, self, &guard);
 	for (bool again = true; guard.hops < REPRISE_MAX_HOPS && strlen(guard.tried) < REPRISE_GUARD_SIZE - 1; again = false) {
-		if (!reprise_find(tool->name, "", reprise_path(s->envp), guard.tried, again, &target))
+		if (!reprise_find(tool->name, "", path ? path : REPRISE_PATH, guard.tried, again, &target))
 			return;
 		if (again)
 			count(s, tool);

@@ -8,6 +8,9 @@ import "C"
 
 import "unsafe"
 
+// DefaultPath counts where PATH is not set.
+const DefaultPath = C.REPRISE_PATH
+
 // MaxHops is how often one call can pass through shims of reprise.
 const MaxHops = C.REPRISE_MAX_HOPS
 
@@ -62,18 +65,16 @@ func (g Guard) Hops() int { return int(g.list.hops) }
 
 // Find finds the real binary: the configured path, or else the next executable of that name on PATH
 // with an ID that is not in skip, a list with commas between. With again, if there is no other one,
-// it is the last of these. See reprise_find.
-func Find(name, configured, path, skip string, again bool) (found, id string, ok bool) {
+// it is the last of these. The path is "" if there is none. See reprise_find.
+func Find(name, configured, path, skip string, again bool) (found, id string) {
 	var in [4]*C.char
 	for i, text := range []string{name, configured, path, skip} {
 		in[i] = C.CString(text)
 		defer C.free(unsafe.Pointer(in[i]))
 	}
 	var t C.struct_reprise_target
-	if !C.reprise_find(in[0], in[1], in[2], in[3], C.bool(again), &t) {
-		return "", "", false
-	}
-	return C.GoString(&t.path[0]), C.GoString(&t.id[0]), true
+	C.reprise_find(in[0], in[1], in[2], in[3], C.bool(again), &t)
+	return C.GoString(&t.path[0]), C.GoString(&t.id[0])
 }
 
 // Environ returns the variables as the caller has set them. Unlike os.Environ it keeps several
@@ -84,12 +85,6 @@ func Environ() (entries []string) {
 		entries = append(entries, C.GoString(*at))
 	}
 	return entries
-}
-
-// DefaultPath returns the system's default path, which counts where PATH is not set.
-func DefaultPath() string {
-	var none [1]*C.char
-	return C.GoString(C.reprise_path(&none[0]))
 }
 
 // AccountHome returns the home directory of this user's account, regardless of HOME; "" if it

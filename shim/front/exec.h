@@ -8,6 +8,9 @@
 // The size of a file's ID: "DEVICE.INODE", both in hex.
 #define REPRISE_ID_SIZE 40
 
+// The PATH of a call that has none: glibc's execvp takes the same.
+#define REPRISE_PATH "/bin:/usr/bin"
+
 // How often one call can pass through shims of reprise.
 #define REPRISE_MAX_HOPS 20
 
@@ -55,7 +58,6 @@ bool reprise_account_home(char home[PATH_MAX]);
 void reprise_read_guard(const char *value, long pid, const char *self, struct reprise_guard *g);
 void reprise_write_guard(const struct reprise_guard *g, const char *id, long pid, char value[2 * REPRISE_GUARD_SIZE]);
 
-const char *reprise_path(char **envp);
 bool reprise_identify(const char *path, char id[REPRISE_ID_SIZE]);
 bool reprise_self(char id[REPRISE_ID_SIZE]);
 bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, bool again, struct reprise_target *found);

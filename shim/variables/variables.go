@@ -33,7 +33,7 @@ func Path(environ []string) string {
 			return path
 		}
 	}
-	return front.DefaultPath()
+	return front.DefaultPath
 }
 
 // Unset returns a copy of an environment for another program, without any of the names,
