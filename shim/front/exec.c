@@ -12,11 +12,12 @@
 //
 // For Go readers: a constructor is an init function of the whole program, static means not
 // exported, and execve returns only if it fails.
-#define _GNU_SOURCE // memmem, strsep
+#define _GNU_SOURCE // memmem, fgetpwent
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,6 @@
 #include <sys/syscall.h>
 #else
 #include <mach-o/dyld.h>
-#include <pwd.h>
 #endif
 
 #include "exec.h"
@@ -174,15 +174,16 @@ bool reprise_plain_config(const char *text, size_t size)
 	return true;
 }
 
-// plain_file reports whether a configuration file is plain or missing.
-static bool plain_file(const char *path)
+// plain_in reports whether the configuration below a directory is plain or missing.
+static bool plain_in(const char *base, const char *below)
 {
 	static char text[16384]; // longer files are left to Go
+	char path[PATH_MAX];
 	struct stat st;
 	ssize_t size;
-	int fd;
+	int fd, n = snprintf(path, sizeof path, "%s%s/reprise/config.toml", base, below);
 
-	if (strstr(path, "/..")) // Go resolves ".." by name, the system by directory
+	if (n >= (int)sizeof path || strstr(path, "/..")) // Go resolves ".." by name, the system by directory
 		return false;
 	if (stat(path, &st) != 0)
 		return errno == ENOENT || errno == ENOTDIR;
@@ -194,14 +195,6 @@ static bool plain_file(const char *path)
 	size = read(fd, text, sizeof text);
 	close(fd);
 	return size >= 0 && size < (ssize_t)sizeof text && reprise_plain_config(text, size);
-}
-
-// plain_in reports whether the configuration below a directory is plain.
-static bool plain_in(const char *base, const char *below)
-{
-	char path[PATH_MAX];
-	int n = snprintf(path, sizeof path, "%s%s/reprise/config.toml", base, below);
-	return n < (int)sizeof path && plain_file(path);
 }
 
 // plain_config looks for the configuration where Go does (config/paths.go, shim/env.go). If there
@@ -264,19 +257,14 @@ static void count(const struct reprise_start *s, const struct tool *tool)
 bool reprise_account_home(char home[PATH_MAX])
 {
 #ifdef __linux__
-	char line[PATH_MAX + 1024], *rest, *field[6];
+	struct passwd *entry;
 	bool found = false;
 	FILE *f = fopen("/etc/passwd", "re");
-	if (!f)
-		return false;
-	while (!found && fgets(line, sizeof line, f)) {
-		int n = 0;
-		for (rest = line; n < 6 && rest; n++)
-			field[n] = strsep(&rest, ":");
-		found = n == 6 && rest && *field[2] && strtoul(field[2], &rest, 10) == geteuid() && !*rest && field[5][0] == '/' &&
-			snprintf(home, PATH_MAX, "%s", field[5]) < PATH_MAX;
-	}
-	fclose(f);
+	while (f && !found && (entry = fgetpwent(f)))
+		found = entry->pw_uid == geteuid() && entry->pw_dir && entry->pw_dir[0] == '/' &&
+			snprintf(home, PATH_MAX, "%s", entry->pw_dir) < PATH_MAX;
+	if (f)
+		fclose(f);
 	return found;
 #else
 	char text[4096];
@@ -488,7 +476,6 @@ static void run(const struct reprise_start *s, const struct reprise_guard *guard
 }
 
 // passed_over reports whether execvp would try the next program after this error of an exec.
-	const char *path = lookup(s->envp, "PATH");
 static bool passed_over(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == ESTALE || error == EACCES || error == ENOEXEC;
@@ -501,6 +488,7 @@ static void become(const struct reprise_start *s, const struct tool *tool)
 	struct reprise_guard guard;
 	struct reprise_target target;
 	char self[REPRISE_ID_SIZE];
+	const char *path = lookup(s->envp, "PATH");
 	long pid = getpid();
 
 	if (!reprise_self(self))
