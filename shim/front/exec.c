@@ -6,10 +6,6 @@
 // exec. If anything is uncertain it returns, and Go decides. Go uses the same code to find the
 // real binary.
 //
-// The shim also starts itself for two tasks that Go cannot do in a child. Both end before Go
-// starts: start_tool becomes a tool with the caller's ignored and blocked signals, and witness is
-// a small process that blocks all signals.
-//
 // For Go readers: a constructor is an init function of the whole program, static means not
 // exported, and execve returns only if it fails.
 #define _GNU_SOURCE // memmem, fgetpwent
@@ -507,7 +503,7 @@ static void become(const struct reprise_start *s, const struct tool *tool)
 }
 
 // start_tool runs "reprise-start IGNORED BLOCKED PENDING PATH ARGV...", with all signals blocked: it becomes the program at PATH
-// with these signals ignored, blocked and pending. Bit 0 is signal 1.
+// with these signals ignored, blocked and pending, each set in hex: bit 0 is signal 1.
 static void start_tool(const struct reprise_start *s)
 {
 	unsigned long long ignored = strtoull(s->argv[1], NULL, 16), blocked = strtoull(s->argv[2], NULL, 16);

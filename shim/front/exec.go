@@ -63,9 +63,7 @@ func (g Guard) Skip() string { return C.GoString(&g.list.tried[0]) }
 // Hops returns the number of shims.
 func (g Guard) Hops() int { return int(g.list.hops) }
 
-// Find finds the real binary: the configured path, or else the next executable of that name on PATH
-// with an ID that is not in skip, a list with commas between. With again, if there is no other one,
-// it is the last of these. The path is "" if there is none. See reprise_find.
+// Find finds the real binary, see reprise_find. The path is "" if there is none.
 func Find(name, configured, path, skip string, again bool) (found, id string) {
 	var in [4]*C.char
 	for i, text := range []string{name, configured, path, skip} {

@@ -10,14 +10,12 @@ import (
 	"unsafe"
 )
 
-// StartName is argv[0] of the shim when it starts a tool with signals ignored or pending
-// (start_tool in exec.c). Behind it stand the ignored, blocked and pending ones in hex, the path
-// and the tool's arguments.
-const StartName = C.REPRISE_START
-
-// WitnessName is argv[0] of the shim as the witness of signals to the process group (witness in
-// exec.c). Behind it stands this process's PID.
-const WitnessName = C.REPRISE_WITNESS
+// argv[0] of the shim where it starts itself for a task that Go cannot do in a child, see start_tool
+// and witness in exec.c. Both tasks end before Go starts.
+const (
+	StartName   = C.REPRISE_START
+	WitnessName = C.REPRISE_WITNESS
+)
 
 // Signals returns three sets of signals: the caller ignores them, it blocks them, or it blocks them
 // and they have arrived before Handle. Bit 0 is signal 1.
