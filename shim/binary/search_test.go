@@ -89,6 +89,11 @@ func TestResolve(t *testing.T) {
 			t.Errorf("behind %s: %q, %v; want %q", tried, got.Path, err, want)
 		}
 	}
+	// nothing but a configured path that was tried before
+	if got, _ := front.Find("tool", root+"/other/tool", root+"/ours",
+		front.Self()+","+front.Identify("other/tool"), true); got != root+"/other/tool" {
+		t.Errorf("the configured path once more: %q", got)
+	}
 	lost := &Search{Name: "tool", Environ: []string{"PATH=" + root + "/real"},
 		guard: front.ReadGuard(fmt.Sprintf("7:%d:", front.MaxHops), 7, "")}
 	if _, err := lost.Program(); !errors.Is(err, errLoop) {
