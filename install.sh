@@ -204,23 +204,14 @@ find_source() {
 	from=${from%/}
 	case $from in
 	'' | /* | https://*) ;;
-	http://*) on_loopback || fail "$from is not an https URL" 'plain http is only for this machine: 127.0.0.1, [::1] or localhost' ;;
+	http://*)
+		say "$from" | grep -Eqx 'http://(localhost|127\.0\.0\.1|\[::1])(:[0-9]+)?(/.*)?' ||
+			fail "$from is not an https URL" 'plain http is only for this machine: 127.0.0.1, [::1] or localhost'
+		unset http_proxy all_proxy ALL_PROXY # which would take it elsewhere
+		;;
 	*://*) fail "$from is not an https URL" 'what came over another way could have been changed' ;;
 	*) from=$PWD/$from ;;
 	esac
-}
-
-# on_loopback reports whether from names this machine by its host alone: http://localhost:x@example.org does not.
-on_loopback() {
-	host=${from#http://}
-	host=${host%%/*}
-	case $host in
-	localhost | 127.0.0.1 | '[::1]') ;;
-	localhost:*[!0-9]* | 127.0.0.1:*[!0-9]* | '[::1]':*[!0-9]*) return 1 ;;
-	localhost:* | 127.0.0.1:* | '[::1]':*) ;;
-	*) return 1 ;;
-	esac
-	unset http_proxy all_proxy ALL_PROXY # which would take it elsewhere
 }
 
 enter_repository() {
