@@ -190,7 +190,7 @@ xdg() {
 
 # find_source sets source: a release, which from names, the package around this script, or a checkout.
 find_source() {
-	here=$(cd -P -- "$(dirname -- "$0")" && pwd) || here=.
+	here=$(real "$(dirname -- "$0")") || here=.
 	source=checkout
 	if [ -n "$from" ]; then
 		source=release
@@ -256,17 +256,19 @@ check_compiler() {
 # the tools can be missing though shells find them, as with nvm.
 choose_programs() {
 	[ "$store" = yes ] || present "$bin/reprise-store" || programs=shimctl
-	chosen=
+	chosen='' left_out=''
 	for name in $shims; do
-		case " $asked " in
-		*" $name "*) ;;
-		*) present "$bin/$name" || on_path "$name" || continue ;;
-		esac
-		chosen="$chosen $name"
+		if wanted "$name"; then chosen="$chosen$name "; else left_out="$left_out, $name"; fi
 	done
-	names="${chosen:-$shims} $programs"
+	[ -n "$chosen" ] || chosen="$shims " left_out=''
+	names=$chosen$programs
 	! present "$bin/npx" || names="$names npx" # shimctl setup --npx adds it
-	names=${names# }
+}
+
+# wanted reports whether a tool gets a shim.
+wanted() {
+	case " $asked " in *" $1 "*) return 0 ;; esac
+	present "$bin/$1" || on_path "$1"
 }
 
 # on_path reports whether PATH has a program of that name outside of the directory of the shims.
@@ -275,10 +277,13 @@ on_path() (
 	set -f
 	for directory in $PATH; do
 		[ -f "$directory/$1" ] && [ -x "$directory/$1" ] || continue
-		[ "$(cd -P -- "$directory" && pwd)" = "$(cd -P -- "$bin" 2>/dev/null && pwd)" ] || return 0
+		[ "$(real "$directory")" = "$(real "$bin")" ] || return 0
 	done
 	return 1
 )
+
+# real prints the path of a directory without symbolic links.
+real() (cd -P -- "$1" 2>/dev/null && pwd)
 
 # --- the directory, and which files in it are ours ---
 
@@ -539,13 +544,9 @@ put_in_place() {
 
 summary() {
 	say "installed $(printf '%s' "$names" | sed 's/ /, /g') in $bin"
-	without=
-	for name in $shims; do
-		case " $names " in *" $name "*) ;; *) without="$without, $name" ;; esac
-	done
-	[ -z "$without" ] || say "not on PATH, so without a shim: ${without#, }; shimctl setup --tools NAME adds one"
+	[ -z "$left_out" ] || say "not on PATH, so without a shim: ${left_out#, }; shimctl setup --tools NAME adds one"
 	printf 'version %s, linked: %s\n\n' "$version" "$kind"
-	if first_on_path; then
+	if [ "$(real "${PATH%%:*}")" = "$(real "$bin")" ]; then
 		printf 'that directory is first on PATH already\n\n'
 	else
 		say 'next: put that directory first on PATH. This shows the change, and asks:'
@@ -563,11 +564,6 @@ quote() {
 	*[!A-Za-z0-9/._+-]*) printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")" ;;
 	*) printf '%s' "$1" ;;
 	esac
-}
-
-first_on_path() {
-	first=${PATH%%:*}
-	[ -n "$first" ] && [ -d "$first" ] && [ "$(cd -P -- "$first" && pwd)" = "$(cd -P -- "$bin" && pwd)" ]
 }
 
 # --- uninstall ---
