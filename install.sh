@@ -122,12 +122,8 @@ read_options() {
 		esac
 		shift
 	done
-	if [ "$purge" = yes ] && [ "$action" = install ]; then
-		bad_usage '--purge goes only with --uninstall'
-	fi
-	if [ "$demo" = yes ] && [ "$action" = uninstall ]; then
-		bad_usage '--demo does not go with --uninstall'
-	fi
+	[ "$purge" = no ] || [ "$action" != install ] || bad_usage '--purge goes only with --uninstall'
+	[ "$demo" = no ] || [ "$action" != uninstall ] || bad_usage '--demo does not go with --uninstall'
 }
 
 # add_tools LIST adds the tools of a list with commas to the requested ones.
@@ -142,20 +138,13 @@ add_tools() {
 	done
 }
 
-bad_usage() {
-	say_error "$1" './install.sh --help lists the options'
-	exit 2
-}
+bad_usage() { fail "$1" './install.sh --help lists the options' 2; }
 
+# fail PROBLEM HINT [STATUS] shows the log of the last command that has one, and ends.
 fail() {
-	say_error "$@"
-	exit 1
-}
-
-# say_error PROBLEM [HINT]
-say_error() {
-	say "error: $1" >&2
-	[ $# -lt 2 ] || say "hint: $2" >&2
+	[ -z "$tmp" ] || ! [ -f "$tmp/log" ] || cat "$tmp/log" >&2
+	printf 'error: %s\nhint: %s\n' "$1" "$2" >&2
+	exit "${3:-1}"
 }
 
 say() { printf '%s\n' "$1"; }
@@ -165,11 +154,9 @@ say() { printf '%s\n' "$1"; }
 find_directories() {
 	state=$(xdg "${XDG_STATE_HOME:-}" .local/state)
 	settings=$(xdg "${XDG_CONFIG_HOME:-}" .config)
-	if [ -z "$bin" ]; then
-		data=$(xdg "${XDG_DATA_HOME:-}" .local/share)
-		[ -n "$data" ] || fail 'HOME is not set to an absolute path' 'set it, or name a directory with --bin-dir DIR'
-		bin=$data/bin
-	fi
+	data=$(xdg "${XDG_DATA_HOME:-}" .local/share)
+	[ -n "$bin$data" ] || fail 'HOME is not set to an absolute path' 'set it, or name a directory with --bin-dir DIR'
+	bin=${bin:-$data/bin}
 	case $bin in /*) ;; *) bin=$PWD/$bin ;; esac
 	while [ "$bin" != "${bin%/}" ]; do bin=${bin%/}; done
 	[ -n "$bin" ] || fail 'the bin dir must not be /' 'name a directory of its own with --bin-dir DIR'
@@ -216,9 +203,8 @@ find_source() {
 
 enter_repository() {
 	cd -- "$here"
-	if ! grep -q '^module reprise$' go.mod 2>/dev/null; then
+	grep -q '^module reprise$' go.mod 2>/dev/null ||
 		fail "$here is not the reprise repository" 'clone it and run ./install.sh in it, or name a release with --from'
-	fi
 	. ./scripts/flags.sh
 }
 
@@ -238,12 +224,8 @@ check_go() {
 }
 
 check_compiler() {
-	compiler=
-	for c in "${CC:-}" "$(go env CC)" cc gcc clang; do
-		if [ -n "$c" ] && command -v "${c%% *}" >/dev/null 2>&1; then
-			compiler=$c
-			return
-		fi
+	for compiler in "$(go env CC)" cc gcc clang; do
+		! command -v "${compiler%% *}" >/dev/null 2>&1 || return 0
 	done
 	fail 'no C compiler on PATH (cc, gcc or clang)' "SQLite needs one: apt-get install gcc libc6-dev, dnf install gcc or apk add gcc musl-dev; $without"
 }
@@ -293,26 +275,21 @@ real() (cd -P -- "$1" 2>/dev/null && pwd)
 marker=.reprise
 
 check_bin_dir() {
-	if [ -L "$bin" ]; then
-		fail "$bin is a symbolic link" 'name the directory that it leads to'
-	fi
-	if present "$bin" && ! [ -d "$bin" ]; then
-		fail "$bin is not a directory" 'name another one with --bin-dir DIR'
-	fi
+	! [ -L "$bin" ] || fail "$bin is a symbolic link" 'name the directory that it leads to'
+	! [ -e "$bin" ] || [ -d "$bin" ] || fail "$bin is not a directory" 'name another one with --bin-dir DIR'
 	for name in $names; do
-		if present "$bin/$name" && ! ours "$name"; then
+		! present "$bin/$name" || ours "$name" ||
 			fail "$bin/$name was not installed by reprise" 'name a directory of its own with --bin-dir DIR'
-		fi
 	done
-	if present "$bin/$marker" && { [ -L "$bin/$marker" ] || ! [ -f "$bin/$marker" ]; }; then
+	! present "$bin/$marker" || is_file "$bin/$marker" ||
 		fail "$bin/$marker was not written by reprise" 'name a directory of its own with --bin-dir DIR'
-	fi
-	if ! [ -e "$bin/$marker" ] && [ -n "$(ls -- "$bin" 2>/dev/null)" ]; then
+	[ -e "$bin/$marker" ] || [ -z "$(ls -- "$bin" 2>/dev/null)" ] ||
 		fail "$bin holds other files" "name a directory of its own, such as $bin/reprise, with --bin-dir DIR"
-	fi
 	[ -d "$bin" ] || made=$bin
 	mkdir -p -- "$bin" 2>/dev/null || fail "$bin cannot be created" 'name another directory with --bin-dir DIR'
-	sweep
+	for old in "$bin/$marker".tmp.*; do # which killed installations have left behind
+		kill -0 "${old##*.}" 2>/dev/null || rm -rf -- "$old" 2>/dev/null || :
+	done
 	tmp=$bin/$marker.tmp.$$
 	mkdir -m 700 -- "$tmp" 2>/dev/null || {
 		tmp=''
@@ -320,24 +297,13 @@ check_bin_dir() {
 	}
 }
 
-# sweep removes the files that killed installations have left behind.
-sweep() {
-	for old in "$bin/$marker".tmp.*; do
-		kill -0 "${old##*.}" 2>/dev/null || rm -rf -- "$old" 2>/dev/null || :
-	done
-}
-
 # present reports whether there is anything of that name, be it a dangling link.
 present() { [ -e "$1" ] || [ -L "$1" ]; }
 
-# ours reports whether the file of that name is one that we installed, or a copy of one.
-ours() {
-	[ -f "$bin/$1" ] && ! [ -L "$bin/$1" ] && [ -r "$bin/$marker" ] &&
-		grep -q -e " $(cksum <"$bin/$1")\$" "$bin/$marker"
-}
+is_file() { [ -f "$1" ] && ! [ -L "$1" ]; }
 
-# line_for NAME FILE prints the marker's line for the file.
-line_for() { printf '%s %s\n' "$1" "$(cksum <"$2")"; }
+# ours reports whether the file of that name is one that we installed, or a copy of one.
+ours() { is_file "$bin/$1" && [ -r "$bin/$marker" ] && grep -q -e " $(cksum <"$bin/$1")\$" "$bin/$marker"; }
 
 clean_up() {
 	[ -z "$tmp" ] || rm -rf -- "$tmp"
@@ -348,7 +314,7 @@ clean_up() {
 remove_empty() {
 	rmdir -- "$bin" 2>/dev/null || return 0
 	# reprise/bin of the data directory is ours from reprise on.
-	[ "$bin" != "$(xdg "${XDG_DATA_HOME:-}" .local/share)/bin" ] || rmdir -- "${bin%/bin}" 2>/dev/null || :
+	[ "$bin" != "$data/bin" ] || rmdir -- "${bin%/bin}" 2>/dev/null || :
 }
 
 # --- take: the programs of a release or a package ---
@@ -367,13 +333,11 @@ fetch_release() {
 	[ "$line" = "${line%% *}  $archive" ] || fail "$from/SHA256SUMS does not list one archive for $platform" 'name the directory of one release with --from'
 	say "fetching $archive from $from (some seconds)"
 	fetch "$archive"
-	sum=$(sha256sum <"$tmp/$archive") || sum=
-	if [ "${sum%% *}" != "${line%% *}" ]; then
+	say "$line" | (cd -- "$tmp" && sha256sum -c) >/dev/null 2>&1 ||
 		fail "$archive does not have the checksum that SHA256SUMS lists" 'nothing was installed; if it happens again, do not trust the place it comes from'
-	fi
 	printf 'its checksum is right\n'
 	check_signature
-	(cd -- "$tmp" && tar -xzf "$archive") || fail "$archive cannot be unpacked" 'the lines above say why'
+	(cd -- "$tmp" && tar -xzf "$archive") 2>"$tmp/log" || fail "$archive cannot be unpacked" 'the lines above say why'
 }
 
 # check_signature checks, with cosign or gh if this machine has one of them, that the repository's own workflow made the
@@ -386,27 +350,22 @@ check_signature() {
 		why='this install.sh does not know which repository signs its releases'
 	elif command -v cosign >/dev/null 2>&1; then
 		fetch SHA256SUMS.sigstore.json
-		checked cosign verify-blob --bundle "$tmp/SHA256SUMS.sigstore.json" \
+		set -- cosign verify-blob --bundle "$tmp/SHA256SUMS.sigstore.json" \
 			--certificate-identity-regexp "^https://$(printf '%s' "$workflow" | sed 's/\./\\./g')@refs/tags/v" \
 			--certificate-oidc-issuer https://token.actions.githubusercontent.com "$tmp/SHA256SUMS"
-		return
 	elif gh attestation verify --help >/dev/null 2>&1; then
 		fetch provenance.sigstore.json
-		checked gh attestation verify "$tmp/$archive" --bundle "$tmp/provenance.sigstore.json" \
+		set -- gh attestation verify "$tmp/$archive" --bundle "$tmp/provenance.sigstore.json" \
 			--repo "${repository#*/}" --signer-workflow "${workflow#*/}"
-		return
 	else
 		why='neither cosign nor gh is on PATH'
 	fi
-	say "its signature was not checked: $why"
-}
-
-# checked COMMAND... runs the command that checks the signature.
-checked() {
-	if ! "$@" >"$tmp/log" 2>&1; then
-		cat "$tmp/log" >&2
-		fail "$1 does not confirm that $repository released $archive" 'nothing was installed; the lines above say why'
+	if [ $# = 0 ]; then
+		say "its signature was not checked: $why"
+		return
 	fi
+	"$@" >"$tmp/log" 2>&1 ||
+		fail "$1 does not confirm that $repository released $archive" 'nothing was installed; the lines above say why'
 	say "its signature is right: $1 confirms that the release workflow of $repository made it"
 }
 
@@ -432,19 +391,14 @@ download() {
 take() {
 	program=$1/bin/shim
 	[ -f "$program" ] || program=$1/bin/${shims%% *}
-	cp -- "$program" "$tmp/shim" || lacks_program "$1"
-	for name in $programs; do cp -- "$1/bin/$name" "$tmp" || lacks_program "$1"; done
-	for name in shim $programs; do chmod 755 -- "$tmp/$name"; done
-	if ! start; then
-		cat "$tmp/log" >&2
-		fail 'the programs do not start on this machine' 'the lines above say why'
-	fi
-	version=$(sed -n 's/^reprise \([^ ]*\).*/\1/p' "$tmp/said")
+	for name in shim $programs; do
+		[ "$name" = shim ] || program=$1/bin/$name
+		cp -- "$program" "$tmp/$name" 2>"$tmp/log" || fail "$1 lacks a program" 'fetch the release anew'
+		chmod 755 -- "$tmp/$name"
+	done
+	start || fail 'the programs do not start on this machine' 'the lines above say why'
+	version=$(sed -n 's/^reprise \([^ ]*\).*/\1/p' "$tmp/log")
 	kind='static'
-}
-
-lacks_program() {
-	fail "$1 lacks a program" 'fetch the release anew'
 }
 
 # --- build: the most self-contained kind that links and starts ---
@@ -454,10 +408,8 @@ build() {
 	say "building reprise $version with $(go env GOVERSION) and $compiler: compiling SQLite takes one to four minutes the first time"
 	# Asked apart from the build, so that a module that cannot be had is not taken for a link that fails.
 	# shellcheck disable=SC2046,SC2086 # several programs
-	if ! go list -deps -tags "$tags" ./cmd/shim $(printf " ./cmd/%s" $programs) >/dev/null 2>"$tmp/log"; then
-		cat "$tmp/log" >&2
+	go list -deps -tags "$tags" ./cmd/shim $(printf " ./cmd/%s" $programs) >/dev/null 2>"$tmp/log" ||
 		fail 'the packages to build cannot be loaded' "the lines above say why; if go is too old, $get_go"
-	fi
 	if [ "$GOOS" = linux ]; then
 		if [ -z "${CC:-}" ] && command -v musl-gcc >/dev/null 2>&1; then
 			kind='static, musl'
@@ -467,9 +419,7 @@ build() {
 		! link "$compiler" "$static" || return 0
 	fi
 	kind='dynamic'
-	! link "$compiler" '' || return 0
-	cat "$tmp/log" >&2
-	fail 'reprise cannot be built' 'the lines above say why'
+	link "$compiler" '' || fail 'reprise cannot be built' 'the lines above say why'
 }
 
 # stamp finds the version to stamp. A checkout that was copied into another repository is not that one's version.
@@ -493,46 +443,34 @@ link() {
 	start
 }
 
-# start reports whether the programs that were made start here; the log says why not.
+# start reports whether the programs that were made start here; the log says why not. A shim that works says itself that there
+# is no tool for it to find here.
 start() {
 	cp -- "$tmp/shim" "$tmp/claude" || return 1 # it acts by the name it is called
-	if ! shim_starts || ! all_start; then
-		{
-			echo 'a program is there but does not start here; what it said:'
-			cat "$tmp/said"
-		} >"$tmp/log"
-		return 1
-	fi
-}
-
-# shim_starts: there is no tool for it to find here, and a shim that works says so itself.
-shim_starts() {
 	try claude --version
-	case $status in 126 | 127) grep -q '^reprise: ' "$tmp/said" ;; *) return 1 ;; esac
-}
-
-all_start() {
+	case $status in 126 | 127) grep -q '^reprise: ' "$tmp/log" ;; *) return 1 ;; esac || return 1
 	for program in $programs; do
 		try "$program" version
 		[ "$status" = 0 ] || return 1
 	done
 }
 
+# try PROGRAM ARGUMENT sets status.
 try() {
+	echo 'a program is there but does not start here; what it said:' >"$tmp/log"
 	status=0
 	env -i PATH="$tmp/none" HOME="$tmp/none" REPRISE_OFF=1 "$tmp/$1" "$2" \
-		</dev/null >"$tmp/said" 2>&1 || status=$?
+		</dev/null >>"$tmp/log" 2>&1 || status=$?
 }
 
 # --- install ---
 
 put_in_place() {
-	rm -f -- "$tmp/claude"
 	for name in $names; do
 		case " $programs " in *" $name "*) continue ;; esac
-		ln -- "$tmp/shim" "$tmp/$name" 2>/dev/null || cp -- "$tmp/shim" "$tmp/$name"
+		ln -f -- "$tmp/shim" "$tmp/$name" 2>/dev/null || cp -- "$tmp/shim" "$tmp/$name"
 	done
-	for name in $names; do line_for "$name" "$tmp/$name"; done >"$tmp/new"
+	for name in $names; do say "$name $(cksum <"$tmp/$name")"; done >"$tmp/new"
 	cat "$bin/$marker" "$tmp/new" 2>/dev/null | sort -u >"$tmp/both"
 	mv -f -- "$tmp/both" "$bin/$marker"
 	made=
@@ -570,7 +508,7 @@ quote() {
 
 uninstall() {
 	if [ -e "$bin/$marker" ]; then
-		undo_setup
+		! ours shimctl || "$bin/shimctl" setup --undo --yes 2>&1 | grep -E '^(wrote|removed|error:|hint:) ' || :
 		remove_programs
 	else
 		say "nothing of reprise is installed in $bin"
@@ -580,15 +518,8 @@ uninstall() {
 	done
 }
 
-# undo_setup takes the line of shimctl setup out of the start files.
-undo_setup() {
-	! ours shimctl || "$bin/shimctl" setup --undo --yes 2>&1 | grep -E '^(wrote|removed|error:|hint:) ' || :
-}
-
 remove_programs() {
-	if ! [ -w "$bin" ]; then
-		fail "$bin is not writable" 'run this as the user who installed it'
-	fi
+	[ -w "$bin" ] || fail "$bin is not writable" 'run this as the user who installed it'
 	for name in $names; do
 		if ours "$name"; then
 			rm -f -- "$bin/$name"
