@@ -128,24 +128,10 @@ func interpreterNamed(command string) (i interpreter, known bool) {
 
 func has(list, name string) bool { return slices.Contains(strings.Fields(list), name) }
 
-// An option is the meaning of an interpreter's option.
-type option int
-
-const (
-	optionAlone option = iota
-	optionStdin
-	optionCode
-	optionScript
-	optionValue
-)
-
-// meaning returns the meaning of the option of a name.
-func (i interpreter) meaning(name string) option {
-	lists := []string{optionStdin: i.stdin, optionCode: i.code, optionScript: i.script,
-		optionValue: i.value}
-	return option(max(0, slices.IndexFunc(lists, func(list string) bool {
-		return has(list, name)
-	})))
+// knows reports whether an option has a meaning here.
+func (i interpreter) knows(option string) bool {
+	return has(i.code, option) || has(i.stdin, option) || has(i.script, option) ||
+		has(i.value, option)
 }
 
 // parse returns the name of the script that a command line runs, "" if it runs code or something
@@ -166,16 +152,17 @@ func (i interpreter) parse(args []string) (script string, fromStdin bool) {
 			}
 			return scriptName(arg), false
 		}
-		switch o, value := i.option(arg); {
-		case o == optionCode:
+		switch option, value := i.option(arg); {
+		case has(i.code, option):
 			return "", false
-		case o == optionStdin:
+		case has(i.stdin, option):
 			return "", true
-		case o == optionScript && value == "" && n+1 < len(args):
-			return scriptName(args[n+1]), false
-		case o == optionScript:
+		case has(i.script, option):
+			if value == "" && n+1 < len(args) {
+				value = args[n+1]
+			}
 			return scriptName(value), false
-		case o == optionValue && value == "":
+		case has(i.value, option) && value == "":
 			n++
 		}
 	}
@@ -194,19 +181,20 @@ func scriptName(arg string) string {
 	return name
 }
 
-// option returns the meaning of an option, and the value that is a part of it.
-func (i interpreter) option(arg string) (o option, value string) {
+// option returns the name of an option, of a cluster the first letter with a meaning, and the value
+// that is a part of it.
+func (i interpreter) option(arg string) (name, value string) {
 	if i.words {
 		arg = strings.ToLower(arg)
 	}
-	name, value, _ := strings.Cut(arg, "=")
-	if o := i.meaning(name); o != optionAlone || i.words || strings.HasPrefix(arg, "--") {
-		return o, value
+	name, value, _ = strings.Cut(arg, "=")
+	if i.knows(name) || i.words || strings.HasPrefix(arg, "--") {
+		return name, value
 	}
 	for n, letter := range arg[1:] {
-		if o := i.meaning("-" + string(letter)); o != optionAlone {
-			return o, arg[n+2:]
+		if name = "-" + string(letter); i.knows(name) {
+			return name, arg[n+2:]
 		}
 	}
-	return optionAlone, ""
+	return "", ""
 }
