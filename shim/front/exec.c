@@ -252,22 +252,18 @@ static void count(const struct reprise_start *s, const struct tool *tool)
 // /etc/passwd itself, since getpwuid does not work reliably in a static binary.
 bool reprise_account_home(char home[PATH_MAX])
 {
+	struct passwd *entry = NULL;
 #ifdef __linux__
-	struct passwd *entry;
-	bool found = false;
 	FILE *f = fopen("/etc/passwd", "re");
-	while (f && !found && (entry = fgetpwent(f)))
-		found = entry->pw_uid == geteuid() && entry->pw_dir && entry->pw_dir[0] == '/' &&
-			snprintf(home, PATH_MAX, "%s", entry->pw_dir) < PATH_MAX;
-	if (f)
+	if (f) {
+		while ((entry = fgetpwent(f)) && entry->pw_uid != geteuid())
+			;
 		fclose(f);
-	return found;
+	}
 #else
-	char text[4096];
-	struct passwd entry, *found = NULL;
-	return getpwuid_r(geteuid(), &entry, text, sizeof text, &found) == 0 && found && found->pw_dir && found->pw_dir[0] == '/' &&
-		snprintf(home, PATH_MAX, "%s", found->pw_dir) < PATH_MAX;
+	entry = getpwuid(geteuid());
 #endif
+	return entry && entry->pw_dir && entry->pw_dir[0] == '/' && snprintf(home, PATH_MAX, "%s", entry->pw_dir) < PATH_MAX;
 }
 
 // --- the guard ---
