@@ -179,7 +179,8 @@ static bool plain_in(const char *base, const char *below)
 	ssize_t size;
 	int fd, n = snprintf(path, sizeof path, "%s%s/reprise/config.toml", base, below);
 
-	if (n >= (int)sizeof path || strstr(path, "/..")) // Go resolves ".." by name, the system by directory
+	// Go resolves ".." by name, the system by directory
+	if (n >= (int)sizeof path || strstr(path, "/.."))
 		return false;
 	if (stat(path, &st) != 0)
 		return errno == ENOENT || errno == ENOTDIR;
@@ -211,9 +212,9 @@ static bool plain_config(char **envp)
 
 // --- the count of calls ---
 
-// count notes a headless call that is switched off, or made from within a run, as NotePassed does (ledger/passed.go). It makes no
-// directory, and writes nothing that a limit could forbid: a call that cannot be written is not
-// counted.
+// count notes a headless call that is switched off, or made from within a run, as NotePassthrough
+// does (ledger/passthrough.go). It makes no directory, and writes nothing that a limit could
+// forbid: a call that cannot be written is not counted.
 static void count(const struct reprise_start *s, const struct tool *tool)
 {
 	char path[PATH_MAX], cwd[PATH_MAX], line[PATH_MAX + 256];
@@ -263,7 +264,8 @@ bool reprise_account_home(char home[PATH_MAX])
 #else
 	entry = getpwuid(geteuid());
 #endif
-	return entry && entry->pw_dir && entry->pw_dir[0] == '/' && snprintf(home, PATH_MAX, "%s", entry->pw_dir) < PATH_MAX;
+	return entry && entry->pw_dir && entry->pw_dir[0] == '/' &&
+		snprintf(home, PATH_MAX, "%s", entry->pw_dir) < PATH_MAX;
 }
 
 // --- the guard ---
@@ -361,12 +363,13 @@ static bool runnable(struct reprise_target *t)
 	return access(t->path, X_OK) == 0 || errno == EPERM || errno == ENOSYS;
 }
 
-// reprise_find finds the real binary: the configured path, unless that is "", or the next executable of that name on PATH. skip
-// lists the IDs of files that are not. A program behind these is next: a wrapper before the shims has led to them. With again,
-// and if there is no other one, it is the last of them, which was tried before: a tool can run itself by its name. Files are
+// reprise_find finds the real binary: the configured path, unless that is "", or the next
+// executable of that name on PATH. skip lists the IDs of files that are not. A program behind these
+// is next: a wrapper before the shims has led to them. With again, and if there is no other one, it
+// is the last of them, which was tried before: a tool can run itself by its name. Files are
 // compared by device and inode, never by name.
-bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, bool again,
-	struct reprise_target *found)
+bool reprise_find(const char *name, const char *configured, const char *path, const char *skip,
+	bool again, struct reprise_target *found)
 {
 	const char *last = again ? strrchr(skip, ',') : NULL, *end;
 	struct reprise_target before = {.path = ""}, tried = {.path = ""};

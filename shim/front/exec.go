@@ -23,8 +23,7 @@ func Identify(path string) string {
 	return C.GoString(&id[0])
 }
 
-// Shim returns the name that this shim was called by, "" if it was called by none of a shim. See
-// called in exec.c.
+// Shim returns the name of the shim, "" if the program has another one. See called in exec.c.
 func Shim() string { return C.GoString(C.reprise_shim) }
 
 // Self returns the ID of the running program, even if the file was replaced.

@@ -47,7 +47,7 @@ struct reprise_start {
 	bool stdin_tty, stdout_tty;
 };
 
-extern const char *reprise_shim; // the name that this shim was called by, NULL if it was called by none of a shim
+extern const char *reprise_shim; // the shim's name, NULL if the program has another one
 
 void reprise_hide(void);
 void reprise_close_others(int first);

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// argv[0] of the shim where it starts itself for a task that Go cannot do in a child, see start_tool
-// and witness in exec.c. Both tasks end before Go starts.
+// argv[0] of the shim where it starts itself for a task that Go cannot do in a child. See
+// start_tool and witness in exec.c. Both tasks end before Go starts.
 const (
 	StartName   = C.REPRISE_START
 	WitnessName = C.REPRISE_WITNESS
