@@ -59,7 +59,7 @@ func (p pair) compare(match *regexp.Regexp, shims string) report {
 		both[0].observe, both[1].observe)
 	r.compareOptions(both)
 	if shims != "" {
-		failures := suite.Try(r.tool, both[1].bin, shims).Failures()
+		failures := suite.Try(r.tool, both[1].bin, shims)
 		r.add("with the shim", true, failures)
 		if failures == nil {
 			r.add("with the shim", false, []string{"the core of the suite holds"})

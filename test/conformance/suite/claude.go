@@ -17,9 +17,7 @@ var claude = cli{
 		{"stream", list("--output-format|stream-json|--verbose|--include-partial-messages"), true},
 	},
 	others: []format{{"stream", list("--output-format|stream-json|--verbose"), true}},
-	ask: func(f format, prompt string) []string {
-		return append([]string{"-p", prompt}, f.args...)
-	},
+	ask:    promptOption,
 	stdin:  list("-p"),
 	tools:  list("--allowedTools|Bash"),
 	same:   list("--thinking-display|summarized"),
@@ -79,7 +77,6 @@ var claudeCalls = map[string]call{
 	"stdin without -p": {Stdin: "hi remember number 9\n"},
 	"stdin only, json": {Args: list("-p|--output-format|json"),
 		Stdin: "hi remember number 9\n"},
-	"no prompt":                 {Args: list("-p")},
 	"tools behind the prompt":   {Args: list("-p|hi|--allowedTools|Bash|Edit")},
 	"tools before the prompt":   {Args: list("-p|--allowedTools|Bash|Edit|hi")},
 	"tools, then --":            {Args: list("-p|--allowedTools|Bash|Edit|--|hi")},

@@ -22,7 +22,6 @@ var codex = cli{
 		"stdin by dash, json":  {Args: list("exec|--json|-"), Stdin: "hi remember number 9\n"},
 		"stdin, no newline":    {Args: list("exec|look here"), Stdin: "hi remember number 9"},
 		"stdin is only space":  {Args: list("exec|look here"), Stdin: " \n\n"},
-		"no prompt":            {Args: list("exec")},
 		"empty prompt":         {Args: []string{"exec", ""}},
 		"colours":              {Args: list("exec|--color|always|hi")},
 		"tool use, json":       {Args: list("exec|--json|--yolo|RUNTOOL please")},

@@ -102,6 +102,9 @@ func (c cli) single() map[string]call {
 			all[name] = call{Args: c.again(f, unknownID, "hi")}
 		}
 	}
+	if all["no prompt"].Args == nil {
+		all["no prompt"] = call{Args: c.stdin}
+	}
 	return all
 }
 
@@ -135,6 +138,15 @@ func (c cli) conversations() map[string][]call {
 	}
 	maps.Copy(all, c.jobs)
 	return all
+}
+
+// promptOption is the ask of most tools, and resumeOption the again.
+func promptOption(f format, prompt string) []string {
+	return append([]string{"-p", prompt}, f.args...)
+}
+
+func resumeOption(f format, id, prompt string) []string {
+	return append([]string{"--resume", id}, promptOption(f, prompt)...)
 }
 
 // clis are the tools by their names. Each tool's file adds its own.

@@ -8,9 +8,7 @@ var copilot = cli{
 		{"silent", list("-s"), true},
 		{"json", list("--output-format|json"), true},
 	},
-	ask: func(f format, prompt string) []string {
-		return append([]string{"-p", prompt}, f.args...)
-	},
+	ask:    promptOption,
 	stdin:  list("--no-color"),
 	tools:  list("--allow-all-tools"),
 	nested: "copilot -p hi </dev/null 2>/dev/null",
@@ -46,9 +44,7 @@ var copilot = cli{
 		"resumed elsewhere":  {Args: list("-C|..|-s|-p|what number|--resume={id}")},
 		"an id in use, json": {Args: list("-p|what number|--output-format|json|--session-id|{id}")},
 	},
-	again: func(f format, id, prompt string) []string {
-		return append([]string{"--resume", id, "-p", prompt}, f.args...)
-	},
+	again: resumeOption,
 	guard: guard{file: "~/.copilot/hooks/guard.json", prompt: "userPromptSubmitted",
 		start: "sessionStart", matcher: "startup|new", blocked: "2 resumed",
 		text: `{"version":1,"hooks":{"EVENT":[` +

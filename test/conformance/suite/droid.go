@@ -26,7 +26,6 @@ var droid = cli{
 			Stdin: "\nhi remember number 9\n\n"},
 		"two prompts":       {Args: list("exec|hi|there")},
 		"prompt after --":   {Args: list("exec|--|hi")},
-		"no prompt":         {Args: list("exec")},
 		"slash command":     {Args: list("exec|/help")},
 		"another directory": {Args: list("exec|--cwd|..|hi")},
 		"a prompt in a file": {Args: list("exec|-f|there.txt"),

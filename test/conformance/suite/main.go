@@ -34,7 +34,6 @@ func Main() {
 	flag.StringVar(&o.tool, "tool", "", "run the scenarios of this `tool` only")
 	flag.StringVar(&o.run, "run", "", "run the scenarios, with -matrix the versions, that match "+
 		"this `regexp` only")
-	flag.BoolVar(&o.verbose, "v", false, "print times, and the differences that are deliberate")
 	flag.Uint64Var(&o.seed, "seed", 0,
 		"draw what is drawn by chance by this `number`; 0 for another one each time")
 	flag.BoolVar(&o.sample, "sample", false,
@@ -52,10 +51,9 @@ func Main() {
 }
 
 type options struct {
-	tool, run       string
-	verbose, matrix bool
-	seed            uint64
-	sample          bool
+	tool, run      string
+	sample, matrix bool
+	seed           uint64
 }
 
 func (o options) main() error {
@@ -99,7 +97,7 @@ func (o options) suite(tools []string, shims string) error {
 	failed := 0
 	judge := func(s scenario) verdict { return stage{real[s.tool], shims}.judge(s) }
 	for v := range verdicts(all, judge) {
-		v.print(o.verbose)
+		v.print()
 		if v.failed {
 			failed++
 		}

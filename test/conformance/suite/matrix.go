@@ -18,7 +18,7 @@ import (
 )
 
 // runMatrix tries the matching versions of internal/tested/tested.json one by one and prints the
-// features that work with each.
+// calls that do not work with each.
 func runMatrix(tools []string, shims, run string) error {
 	match, err := regexp.Compile(run)
 	if err != nil {
@@ -26,40 +26,22 @@ func runMatrix(tools []string, shims, run string) error {
 	}
 	fmt.Printf("Run on %s, %s/%s.\n\n", time.Now().Format(time.DateOnly), runtime.GOOS,
 		runtime.GOARCH)
-	fmt.Println("| tool | version | passed through | managed, fresh | notices | resume |")
-	fmt.Println("| --- | --- | --- | --- | --- | --- |")
+	fmt.Println("| tool | version | difference |\n| --- | --- | --- |")
 	for _, tool := range tools {
 		for _, row := range tested.BuiltIn().Tool(tool).Rows() {
 			if !match.MatchString(row.Version) {
 				continue
 			}
-			var r Row
-			if bin, done, err := Install(realcli.Pins[tool].At(row.Version)); err != nil {
-				r.PassedThrough = cell(err.Error())
-			} else {
-				r = Try(tool, bin, shims)
+			bin, done, err := Install(realcli.Pins[tool].At(row.Version))
+			differed := []string{cell(fmt.Sprint(err))}
+			if err == nil {
+				differed = Try(tool, bin, shims)
 				done()
 			}
-			fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", tool, row.Version, r.PassedThrough,
-				r.Fresh, r.Notices, r.Resumes)
+			fmt.Printf("| %s | %s | %s |\n", tool, row.Version, strings.Join(differed, "; "))
 		}
 	}
 	return nil
-}
-
-// A Row lists the working calls of a version, or the reason that it cannot be tried.
-type Row struct{ PassedThrough, Fresh, Notices, Resumes string }
-
-// Failures returns the calls that do not work.
-func (r Row) Failures() (all []string) {
-	for _, c := range []struct{ what, result, want string }{{"passed through", r.PassedThrough,
-		"ok"}, {"managed, fresh", r.Fresh, "ok"},
-		{"notices", r.Notices, "ok"}, {"resume", r.Resumes, "yes"}} {
-		if c.result != c.want {
-			all = append(all, c.what+": "+c.result)
-		}
-	}
-	return all
 }
 
 // ErrBroken reports that a version does not answer.
@@ -90,11 +72,20 @@ func Install(pin realcli.Pin) (bin string, done func(), err error) {
 	return bin, done, err
 }
 
-// Try runs the core of the suite with the version of a tool that is in a directory.
-func Try(tool, bin, shims string) Row {
+// Try runs the core of the suite with the version of a tool that is in a directory, and returns the
+// calls that do not work.
+func Try(tool, bin, shims string) (differed []string) {
 	st, c := stage{real: bin, shims: shims}, clis[tool]
-	return Row{st.tally(c.named(tool, passed)), st.tally(c.named(tool, c.managed())),
-		st.tally(c.notices(tool)), st.resumes(tool)}
+	for _, part := range [][2]string{
+		{"passed through: ", st.tally(c.named(tool, passed))},
+		{"fresh: ", st.tally(c.named(tool, c.managed()))},
+		{"notices: ", st.tally(c.notices(tool))}, {"resume: ", st.resumes(tool)},
+	} {
+		if part[1] != "" {
+			differed = append(differed, part[0]+part[1])
+		}
+	}
+	return differed
 }
 
 // A Case is calls of a tool in one world, one after the other.
@@ -106,15 +97,10 @@ type Case struct {
 // Cases returns the calls with results that depend on the tool alone: no signal, clock or odd
 // stream comes in between.
 func Cases(tool string) (all []Case) {
-	c := clis[tool]
-	for name, one := range c.single() {
-		all = append(all, Case{name, []call{one}})
-	}
-	for name, calls := range c.conversations() {
-		all = append(all, Case{name, calls})
-	}
-	for _, s := range c.notices(tool) {
-		all = append(all, Case{s.name, s.calls})
+	for _, s := range clis[tool].scenarios(tool, 0) {
+		if slices.Contains(list("single calls|jobs|notices"), s.kind) {
+			all = append(all, Case{s.name, s.calls})
+		}
 	}
 	slices.SortFunc(all, func(a, b Case) int { return strings.Compare(a.Name, b.Name) })
 	return all
@@ -146,8 +132,9 @@ func (c cli) named(tool string, names []string) []scenario {
 	})
 }
 
-// tally plays scenarios and names those in which the shim is noticeable. They can be repeated:
-// claude 2.0.76 might or might not count concurrent requests to other models in its result.
+// tally plays scenarios and names those in which the shim is noticeable, "" if none. They can be
+// repeated: claude 2.0.76 might or might not count concurrent requests to other models in its
+// result.
 func (st stage) tally(all []scenario) string {
 	var noticed []string
 	for i := range all {
@@ -160,15 +147,15 @@ func (st stage) tally(all []scenario) string {
 		}
 	}
 	if len(noticed) == 0 {
-		return "ok"
+		return ""
 	}
 	slices.Sort(noticed)
 	return fmt.Sprintf("%d of %d: not %s", len(all)-len(noticed), len(all),
 		strings.Join(noticed, "; "))
 }
 
-// resumes plays two rounds of a job. It reports whether the second one resumed the session of the
-// first, or why not.
+// resumes plays two rounds of a job. It returns why the second one did not resume the session of the
+// first, "" if it did.
 func (st stage) resumes(tool string) string {
 	w, err := harness.New(tool, st.real, st.shims)
 	if err != nil {
@@ -190,7 +177,7 @@ func (st stage) resumes(tool string) string {
 	last := r.Asked[len(r.Asked)-1]
 	if !strings.Contains(standin.LastUser(last), "Rule 7:") &&
 		strings.Contains(standin.AllText(last), "Rule 7:") {
-		return "yes"
+		return ""
 	}
 	return "no: " + why(w, args)
 }

@@ -34,7 +34,6 @@ var opencode = cli{
 		"bad format":        {Args: list("run|hi|--format|xml")},
 		"unknown agent":     {Args: list("run|hi|--agent|nobody")},
 		"unknown model":     {Args: list("run|hi|-m|nobody/nothing")},
-		"no prompt":         {Args: list("run")},
 		"slash command":     {Args: list("run|/status")},
 		"another directory": {Args: list("run|hi|--dir|..")},
 		"a file":            {Args: list("run|hi|-f|.git/HEAD")},

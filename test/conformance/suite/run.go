@@ -24,36 +24,31 @@ type stage struct{ real, shims string }
 // several runs is printed, and does not count: tools vary by themselves, some once in a hundred
 // calls.
 func (st stage) play(s scenario) (found, once []string, err error) {
-	if s.timed {
+	_, deliberate := harness.Deliberate(s.tool, s.name)
+	switch {
+	case s.timed:
 		found, err = st.race(s)
-		return found, nil, err
-	}
-	found, _, err = st.once(s)
-	if _, deliberate := harness.Deliberate(s.tool, s.name); deliberate {
-		// it might have come too late for the difference
-		for run := 0; run < again && err == nil && len(found) == 0; run++ {
-			found, _, err = st.once(s)
-		}
-		return found, nil, err
-	}
-	if err != nil || len(found) == 0 {
-		return found, nil, err
-	}
-	first := found
-	if s.racy {
-		for range attempts - 1 {
-			if found, _, err = st.once(s); err != nil || len(found) == 0 {
-				return nil, nil, err
-			}
-		}
-		return found, nil, nil
-	}
-	for range again {
-		if found, _, err = st.once(s); err != nil || len(found) > 0 {
-			return found, nil, err
+	case deliberate: // it might come too late for the difference
+		found, err = st.repeat(s, 1+again, true)
+	case s.racy:
+		found, err = st.repeat(s, attempts, false)
+	default:
+		if once, _, err = st.once(s); err == nil && len(once) > 0 {
+			found, err = st.repeat(s, again, true)
 		}
 	}
-	return nil, first, nil
+	if len(found) > 0 {
+		once = nil
+	}
+	return found, once, err
+}
+
+// repeat runs a scenario until it differs, or does not, and returns the last differences.
+func (st stage) repeat(s scenario, most int, differs bool) (found []string, err error) {
+	for run := 0; run < most && err == nil && (run == 0 || (len(found) > 0) != differs); run++ {
+		found, _, err = st.once(s)
+	}
+	return found, err
 }
 
 // once runs a scenario once and returns the results of its last call.
@@ -160,15 +155,12 @@ type verdict struct {
 	failed bool
 	detail []string // the differences
 	once   bool     // but not again
-	took   time.Duration
 }
 
 // judge plays a scenario. A deliberate difference must occur, unless it depends on chance.
 func (st stage) judge(s scenario) verdict {
-	begun := time.Now()
 	found, once, err := st.play(s)
-	v := verdict{scenario: s, result: "ok", detail: append(found, once...), once: len(once) > 0,
-		took: time.Since(begun)}
+	v := verdict{scenario: s, result: "ok", detail: append(found, once...), once: len(once) > 0}
 	d, deliberate := harness.Deliberate(s.tool, s.name)
 	switch {
 	case err != nil:
@@ -185,13 +177,9 @@ func (st stage) judge(s scenario) verdict {
 	return v
 }
 
-func (v verdict) print(verbose bool) {
-	fmt.Printf("%-7s %-34s %s", v.tool, v.name, v.result)
-	if verbose {
-		fmt.Printf(" (%.1f s)", v.took.Seconds())
-	}
-	fmt.Println()
-	if v.failed || v.once || verbose {
+func (v verdict) print() {
+	fmt.Printf("%-7s %-34s %s\n", v.tool, v.name, v.result)
+	if v.failed || v.once {
 		for _, d := range v.detail {
 			fmt.Println("        " + strings.ReplaceAll(d, "\n", "\n        "))
 		}

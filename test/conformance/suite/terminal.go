@@ -17,38 +17,36 @@ const jobControl = `set -m; (exec -a "${0##*/}" "$0" "$@"); status=$?; [ $status
 // terminals are calls with output to a terminal: the calls of all other scenarios that are headless
 // there, and actions of people at a terminal.
 func (c cli) terminals(tool string) (all []scenario) {
-	slow := false
-	add := func(name string, shown func(harness.Result) string, calls ...call) {
-		calls = slices.Clone(calls)
-		for i := range calls {
-			if !headlessAtTerminal(tool, calls[i]) {
+	add := func(slow bool, name string, calls ...call) {
+		s := scenario{name: name + atTerminal, slow: slow}
+		for _, one := range calls {
+			if !headlessAtTerminal(tool, one) {
 				return
 			}
-			if calls[i].To == harness.Reader {
-				calls[i].To = harness.Screen
+			if one.To == harness.Reader {
+				one.To = harness.Screen
 			}
+			s.racy = s.racy || one.Typed == "\x03" // see signals
+			s.calls = append(s.calls, one)
 		}
-		all = append(all, scenario{name: name + atTerminal, calls: calls, shown: shown, slow: slow})
+		all = append(all, s)
 	}
 	for name, one := range c.single() {
-		slow = c.modest && !slices.Contains(c.managed(), name) && !slices.Contains(passed, name)
-		add(name, nil, one)
+		add(c.modest && !slices.Contains(c.managed(), name) && !slices.Contains(passed, name), name,
+			one)
 	}
 	for name, calls := range c.conversations() {
-		slow = c.modest
-		add(name, nil, calls...)
+		add(c.modest, name, calls...)
 	}
-	slow = false
 	for _, f := range c.some() {
-		add("stdout alone, "+f.name, nil, call{Args: c.ask(f, "hi remember number 5"),
+		add(false, "stdout alone, "+f.name, call{Args: c.ask(f, "hi remember number 5"),
 			To: harness.ScreenOut})
-		add("5 MB answer, "+f.name, nil, call{Args: c.ask(f, "BIG5MB")})
+		add(false, "5 MB answer, "+f.name, call{Args: c.ask(f, "BIG5MB")})
 	}
-	add("resize", nil, call{Args: c.ask(c.text(), "SLOW"), Size: 100, At: harness.Middle})
-	add("Ctrl-Z and fg", nil, call{Args: c.ask(c.text(), "SLOW"), Typed: "\x1a", At: harness.Middle,
-		Around: jobControl})
-	add("Ctrl-C", nil, call{Args: c.ask(c.text(), c.pause), Typed: "\x03", At: harness.Middle})
-	all[len(all)-1].racy = true // see signals
+	add(false, "resize", call{Args: c.ask(c.text(), "SLOW"), Size: 100, At: harness.Middle})
+	add(false, "Ctrl-Z and fg", call{Args: c.ask(c.text(), "SLOW"), Typed: "\x1a",
+		At: harness.Middle, Around: jobControl})
+	add(false, "Ctrl-C", call{Args: c.ask(c.text(), c.pause), Typed: "\x03", At: harness.Middle})
 	return all
 }
 

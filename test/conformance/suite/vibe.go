@@ -8,9 +8,7 @@ var vibe = cli{
 		{"json", list("--output|json"), false},
 		{"streaming", list("--output|streaming"), true},
 	},
-	ask: func(f format, prompt string) []string {
-		return append([]string{"-p", prompt}, f.args...)
-	},
+	ask:    promptOption,
 	stdin:  list("-p"),
 	tools:  list("--auto-approve"),
 	nested: "vibe -p hi </dev/null 2>/dev/null",
@@ -26,12 +24,9 @@ var vibe = cli{
 		"max turns, text":     {Args: list("-p|RUNTOOL please|--yolo|--max-turns|1")},
 		"bad format":          {Args: list("-p|hi|--output|xml")},
 		"two prompts":         {Args: list("-p|hi|-p|hi remember number 3|there")},
-		"no prompt":           {Args: list("-p")},
 		"slash command":       {Args: list("-p|/status")},
 		"another directory":   {Args: list("-p|hi|--workdir|..")},
 		"the caller's export": {Args: list("-p|hi|--output|json|--output-dir|out")},
 	},
-	again: func(f format, id, prompt string) []string {
-		return append([]string{"--resume", id, "-p", prompt}, f.args...)
-	},
+	again: resumeOption,
 }
