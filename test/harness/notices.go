@@ -1,17 +1,21 @@
 package harness
 
+import "cmp"
+
 // A Notice is a call that makes a tool complain: about settings, the model or work that it refuses.
 // The output and the exit status can depend on the output format.
 type Notice struct {
-	Prompt      string
+	Prompt      string // "" for any
 	Options     []string
 	Env         []string
-	Files, Home map[string]string // as in a Call
+	Files, Home files // as in a Call
 }
 
-// Call returns the call with these arguments.
-func (n Notice) Call(args []string) Call {
-	return Call{Args: args, Env: n.Env, Files: n.Files, Home: n.Home}
+type files = map[string]string
+
+// Call returns the call with the command line that ask makes of a prompt.
+func (n Notice) Call(ask func(prompt string) []string) Call {
+	return Call{Args: ask(cmp.Or(n.Prompt, "hi")), Env: n.Env, Files: n.Files, Home: n.Home}
 }
 
 const (
@@ -32,97 +36,80 @@ const (
 // key), and claude's exit status on a full disk, which is 1 unless the format is stream-json.
 var Notices = map[string]map[string]Notice{
 	"claude": {
-		"broken settings": {Prompt: "hi",
-			Files: map[string]string{".claude/settings.json": cutJSON}},
-		"wrong rule": {Prompt: "hi",
-			Files: map[string]string{
-				".claude/settings.json": `{"permissions":{"allow":["Bash(foo:*bar"]}}`}},
-		"wrong rule as an option": {Prompt: "hi",
-			Options: []string{"--allowedTools", "Bash(git log:*,Read"}},
-		"unknown model":             {Prompt: "hi", Options: []string{"--model", unknown}},
-		"unknown model by variable": {Prompt: "hi", Env: []string{"ANTHROPIC_MODEL=" + unknown}},
+		"broken settings": {Files: files{".claude/settings.json": cutJSON}},
+		"wrong rule": {Files: files{
+			".claude/settings.json": `{"permissions":{"allow":["Bash(foo:*bar"]}}`}},
+		"wrong rule as an option":   {Options: []string{"--allowedTools", "Bash(git log:*,Read"}},
+		"unknown model":             {Options: []string{"--model", unknown}},
+		"unknown model by variable": {Env: []string{"ANTHROPIC_MODEL=" + unknown}},
 		"refused work": {Prompt: connects,
 			Options: []string{"--permission-mode", "auto"}},
 		"refused work by settings": {Prompt: connects,
-			Home: map[string]string{
-				".claude/settings.json": `{"permissions":{"defaultMode":"auto"}}`}},
+			Home: files{".claude/settings.json": `{"permissions":{"defaultMode":"auto"}}`}},
 	},
 	"codex": {
-		"broken settings": {Prompt: "hi",
-			Home: map[string]string{".codex/config.toml": cutTOML}},
-		"unknown setting": {Prompt: "hi", Options: []string{"-c", "nosuch=1"}},
-		"wrong rule": {Prompt: "hi",
-			Home: map[string]string{".codex/rules/default.rules": "prefix_rule(pattern = \n"}},
-		"wrong rule as an option": {Prompt: "hi",
-			Options: []string{"-c", "approval_policy=sometimes"}},
-		"unknown model": {Prompt: "hi", Options: []string{"-m", unknown}},
-		"refused work":  {Prompt: writes, Options: []string{"-s", "read-only"}},
-		"refused work by rule": {Prompt: writes,
-			Home: map[string]string{
-				".codex/rules/default.rules": `prefix_rule(pattern=["touch"], decision="forbidden")` + "\n"}},
+		"broken settings": {Home: files{".codex/config.toml": cutTOML}},
+		"unknown setting": {Options: []string{"-c", "nosuch=1"}},
+		"wrong rule": {
+			Home: files{".codex/rules/default.rules": "prefix_rule(pattern = \n"}},
+		"wrong rule as an option": {Options: []string{"-c", "approval_policy=sometimes"}},
+		"unknown model":           {Options: []string{"-m", unknown}},
+		"refused work":            {Prompt: writes, Options: []string{"-s", "read-only"}},
+		"refused work by rule": {Prompt: writes, Home: files{
+			".codex/rules/default.rules": `prefix_rule(pattern=["touch"], decision="forbidden")` + "\n"}},
 	},
 	"copilot": {
-		"broken settings": {Prompt: "hi", Home: map[string]string{
-			".copilot/settings.json": cutJSON}},
-		"wrong rule":    {Prompt: "hi", Options: []string{"--allow-tool", "shell(git:*"}},
-		"unknown model": {Prompt: "hi", Options: []string{"--model", unknown}},
-		"refused work":  {Prompt: writes},
+		"broken settings": {Home: files{".copilot/settings.json": cutJSON}},
+		"wrong rule":      {Options: []string{"--allow-tool", "shell(git:*"}},
+		"unknown model":   {Options: []string{"--model", unknown}},
+		"refused work":    {Prompt: writes},
 	},
 	"gemini": {
-		"broken settings": {Prompt: "hi",
-			Files: map[string]string{".gemini/settings.json": cutJSON}},
-		"unknown setting": {Prompt: "hi",
-			Files: map[string]string{
-				".gemini/settings.json": `{"tools":{"allowed":"run"},"nosuch":1}`}},
-		"wrong rule": {Prompt: "hi", Options: []string{"--policy", "p.toml"},
-			Files: map[string]string{"p.toml": "[[rule]]\ndecision = \"sometimes\"\n"}},
-		"wrong rule as an option": {Prompt: "hi",
-			Options: []string{"--allowed-tools", "run_shell_command(git"}},
-		"unknown model":        {Prompt: "hi", Options: []string{"-m", unknown}},
-		"refused work":         {Prompt: writes},
-		"refused work by plan": {Prompt: writes, Options: []string{"--approval-mode", "plan"}},
-		"raw output":           {Prompt: "hi", Options: []string{"--raw-output"}},
+		"broken settings": {Files: files{".gemini/settings.json": cutJSON}},
+		"unknown setting": {Files: files{
+			".gemini/settings.json": `{"tools":{"allowed":"run"},"nosuch":1}`}},
+		"wrong rule": {Options: []string{"--policy", "p.toml"},
+			Files: files{"p.toml": "[[rule]]\ndecision = \"sometimes\"\n"}},
+		"wrong rule as an option": {Options: []string{"--allowed-tools", "run_shell_command(git"}},
+		"unknown model":           {Options: []string{"-m", unknown}},
+		"refused work":            {Prompt: writes},
+		"refused work by plan":    {Prompt: writes, Options: []string{"--approval-mode", "plan"}},
+		"raw output":              {Options: []string{"--raw-output"}},
 	},
 	"opencode": {
-		"broken settings": {Prompt: "hi", Files: map[string]string{"opencode.json": cutJSON}},
-		"wrong rule": {Prompt: "hi",
-			Files: map[string]string{"opencode.json": `{"permission":{"bash":"sometimes"}}`}},
-		"unknown model": {Prompt: "hi", Options: []string{"-m", "standin/" + unknown}},
+		"broken settings": {Files: files{"opencode.json": cutJSON}},
+		"wrong rule":      {Files: files{"opencode.json": `{"permission":{"bash":"sometimes"}}`}},
+		"unknown model":   {Options: []string{"-m", "standin/" + unknown}},
 		"refused work": {Prompt: writes,
-			Files: map[string]string{"opencode.json": `{"permission":{"bash":"ask"}}`}},
+			Files: files{"opencode.json": `{"permission":{"bash":"ask"}}`}},
 		"refused work by rule": {Prompt: writes,
-			Files: map[string]string{"opencode.json": `{"permission":{"bash":{"touch*":"deny"}}}`}},
+			Files: files{"opencode.json": `{"permission":{"bash":{"touch*":"deny"}}}`}},
 	},
 	"qwen": {
-		"broken settings": {Prompt: "hi",
-			Files: map[string]string{".qwen/settings.json": cutJSON}},
-		"wrong rule": {Prompt: "hi",
-			Files: map[string]string{
-				".qwen/settings.json": `{"permissions":{"allow":["Bash(foo:*bar"]}}`}},
-		"unknown model":        {Prompt: "hi", Options: []string{"-m", unknown}},
+		"broken settings": {Files: files{".qwen/settings.json": cutJSON}},
+		"wrong rule": {Files: files{
+			".qwen/settings.json": `{"permissions":{"allow":["Bash(foo:*bar"]}}`}},
+		"unknown model":        {Options: []string{"-m", unknown}},
 		"refused work":         {Prompt: writes},
 		"refused work by plan": {Prompt: writes, Options: []string{"--approval-mode", "plan"}},
 	},
 	"droid": {
-		"broken settings": {Prompt: "hi",
-			Files: map[string]string{".factory/settings.json": cutJSON}},
-		"wrong rule": {Prompt: "hi",
-			Files: map[string]string{".factory/settings.json": `{"commandDenylist":"touch"}`}},
-		"wrong rule as an option": {Prompt: "hi", Options: []string{"--add-tools", "nosuch"}},
-		"unknown model":           {Prompt: "hi", Options: []string{"-m", unknown}},
+		"broken settings": {Files: files{".factory/settings.json": cutJSON}},
+		"wrong rule": {
+			Files: files{".factory/settings.json": `{"commandDenylist":"touch"}`}},
+		"wrong rule as an option": {Options: []string{"--add-tools", "nosuch"}},
+		"unknown model":           {Options: []string{"-m", unknown}},
 		"refused work":            {Prompt: writes},
 	},
 	"vibe": {
-		"broken settings": {Prompt: "hi", Options: []string{"--trust"},
-			Files: map[string]string{".vibe/config.toml": cutTOML}},
-		"untrusted settings": {Prompt: "hi",
-			Files: map[string]string{".vibe/config.toml": cutTOML}},
-		"broken agent": {Prompt: "hi",
-			Home: map[string]string{".vibe/agents/mine.toml": cutTOML}},
-		"wrong rule": {Prompt: "hi",
+		"broken settings": {Options: []string{"--trust"},
+			Files: files{".vibe/config.toml": cutTOML}},
+		"untrusted settings": {Files: files{".vibe/config.toml": cutTOML}},
+		"broken agent":       {Home: files{".vibe/agents/mine.toml": cutTOML}},
+		"wrong rule": {
 			Env: []string{`VIBE_TOOLS={"bash":{"permission":"sometimes"}}`}},
-		"wrong rule as an option": {Prompt: "hi", Options: []string{"--enabled-tools", "re:("}},
-		"unknown model":           {Prompt: "hi", Env: []string{"VIBE_ACTIVE_MODEL=" + unknown}},
+		"wrong rule as an option": {Options: []string{"--enabled-tools", "re:("}},
+		"unknown model":           {Env: []string{"VIBE_ACTIVE_MODEL=" + unknown}},
 		"refused work":            {Prompt: writes, Options: []string{"--agent", "ask"}},
 	},
 }

@@ -18,10 +18,12 @@ func TestNoticesOfClaude(t *testing.T) {
 			"json": list("--output-format|json")} {
 			t.Run(format, func(t *testing.T) {
 				t.Parallel()
-				args := slices.Concat([]string{"-p", n.Prompt}, n.Options, options)
+				c := n.Call(func(prompt string) []string {
+					return slices.Concat([]string{"-p", prompt}, n.Options, options)
+				})
 				direct := newWorldWith(t, realcli.Claude, false, markers.Options{})
 				shimmed := newWorldWith(t, realcli.Claude, true, markers.Options{})
-				a, b := direct.run("claude", n.Call(args)), shimmed.run("claude", n.Call(args))
+				a, b := direct.run("claude", c), shimmed.run("claude", c)
 				if a.Stderr == "" && (format == "text" || strings.HasPrefix(name, "refused")) {
 					t.Error("claude itself prints nothing on stderr: this call no longer tries " +
 						"what it should")

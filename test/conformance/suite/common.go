@@ -204,9 +204,8 @@ func (c cli) notices(tool string) (all []scenario) {
 	for name, n := range harness.Notices[tool] {
 		for _, f := range c.formats {
 			f.args = append(f.args[:len(f.args):len(f.args)], n.Options...)
-			s := one(name+", "+f.name, n.Call(c.ask(f, n.Prompt)))
-			s.tool = tool
-			all = append(all, s)
+			all = append(all, scenario{tool: tool, name: name + ", " + f.name,
+				calls: []call{n.Call(func(prompt string) []string { return c.ask(f, prompt) })}})
 		}
 	}
 	return all
