@@ -119,14 +119,12 @@ func (w *World) Run(c Call) (Result, error) { return w.RunAs(w.Tool, c) }
 
 // RunAs runs one of the commands that are on the world's PATH.
 func (w *World) RunAs(name string, c Call) (Result, error) {
-	before := len(w.Model.Asked())
 	w.running.Add(1)
-	r, err := w.do(name, c, func() bool { return len(w.Model.Asked()) > before })
+	r, err := w.Do(name, c)
 	last := w.running.Add(-1) == 0
 	if err != nil {
-		return r, fmt.Errorf("run %s: %w", name, err)
+		return r, err
 	}
-	r.Asked = w.Model.Asked()[before:]
 	if last { // otherwise they can belong to a concurrent call
 		r.Left = w.leftovers()
 	}
@@ -134,26 +132,33 @@ func (w *World) RunAs(name string, c Call) (Result, error) {
 	return r, err
 }
 
-// Do makes a call in a world without a model.
-func (w *World) Do(name string, c Call) (Result, error) {
-	r, err := w.do(name, c, func() bool { return true })
-	if err != nil {
-		return r, fmt.Errorf("run %s: %w", name, err)
-	}
-	return r, nil
-}
-
 // Command returns the command of a call, without its streams.
-func (w *World) Command(name string, c Call) *exec.Cmd { return w.command(name, c, c.Args) }
-
-func (w *World) command(name string, c Call, args []string) *exec.Cmd {
-	cmd := w.shell(name, c, args)
+func (w *World) Command(name string, c Call) *exec.Cmd {
+	cmd := w.shell(name, c)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = filepath.Join(w.Project, c.Dir),
 		append(w.env[:len(w.env):len(w.env)], c.Env...), &syscall.SysProcAttr{}
 	if w.User != nil {
 		*cmd.SysProcAttr = *w.User
 	}
 	return cmd
+}
+
+// Do is RunAs without the files and the processes that are left.
+func (w *World) Do(name string, c Call) (r Result, err error) {
+	before := len(w.asked())
+	if r, err = w.do(name, c, func() bool { return len(w.asked()) > before }); err != nil {
+		return r, fmt.Errorf("run %s: %w", name, err)
+	}
+	r.Asked = w.asked()[before:]
+	return r, nil
+}
+
+// asked returns the requests to the model so far, none in a world without one.
+func (w *World) asked() []standin.Request {
+	if w.Model == nil {
+		return nil
+	}
+	return w.Model.Asked()
 }
 
 func (w *World) do(name string, c Call, asked func() bool) (r Result, err error) {
@@ -167,11 +172,10 @@ func (w *World) do(name string, c Call, asked func() bool) (r Result, err error)
 		}
 		defer unwrap()
 	}
-	args, err := w.fill(c.Args)
-	if err != nil {
+	if c.Args, err = w.fill(c.Args); err != nil {
 		return r, err
 	}
-	cmd := w.command(name, c, args)
+	cmd := w.Command(name, c)
 	cmd.SysProcAttr.Setpgid = c.Group
 	if c.atScreen() {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1}
@@ -289,22 +293,19 @@ func (c Call) atScreen() bool { return c.To == Screen || c.To == ScreenOut }
 
 // shell returns the command. A shell starts it if descriptors must be closed, or if there is a
 // script around it.
-func (w *World) shell(name string, c Call, args []string) *exec.Cmd {
-	closed := ""
+func (w *World) shell(name string, c Call) *exec.Cmd {
+	const itself = `exec "$0" "$@"`
+	script := c.Around
 	if c.From == Shut {
-		closed += " <&-"
+		script = cmp.Or(script, itself) + " <&-"
 	}
 	if c.To == Closed {
-		closed += " >&-"
+		script = cmp.Or(script, itself) + " >&-"
 	}
-	switch {
-	case c.Around != "":
-		return exec.Command("bash", append([]string{"-c", c.Around, w.Lookup(name)}, args...)...)
-	case closed != "":
-		return exec.Command("sh", append([]string{"-c", `exec "$0" "$@"` + closed, w.Lookup(name)},
-			args...)...)
+	if script != "" {
+		return exec.Command("bash", append([]string{"-c", script, w.Lookup(name)}, c.Args...)...)
 	}
-	cmd := exec.Command(w.Lookup(name), args...)
+	cmd := exec.Command(w.Lookup(name), c.Args...)
 	cmd.Args[0] = name
 	return cmd
 }

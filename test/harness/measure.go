@@ -22,14 +22,6 @@ func Quantile[T cmp.Ordered](list []T, part float64) T {
 	return sorted[int(math.Round(part*float64(len(sorted)-1)))]
 }
 
-// Change formats the difference between two figures.
-func Change[T int | int64](before, after T) string {
-	if before == 0 {
-		return "n/a"
-	}
-	return fmt.Sprintf("%+.0f %%", 100*float64(after-before)/float64(before))
-}
-
 // Build builds the shims, shimctl and the store's helper into a directory.
 func Build(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -55,19 +55,15 @@ type World struct {
 // Bare creates a world without a model below root, in which programs are found in the directories
 // of path only.
 func Bare(root string, path ...string) (*World, error) {
-	w := worldAt(root, path)
+	w := &World{Root: root, Home: filepath.Join(root, "home"),
+		Project: filepath.Join(root, "project"), Tmp: filepath.Join(root, "tmp"), path: path}
 	for _, dir := range []string{w.Home, w.Project, w.Tmp} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("make directory: %w", err)
 		}
 	}
 	w.env = append(toolbox.Home(w.Home), "TMPDIR="+w.Tmp, "PATH="+strings.Join(path, ":"))
 	return w, nil
-}
-
-func worldAt(root string, path []string) *World {
-	return &World{Root: root, Home: filepath.Join(root, "home"),
-		Project: filepath.Join(root, "project"), Tmp: filepath.Join(root, "tmp"), path: path}
 }
 
 // New creates a world that is removed when the caller closes it. All have names of one length,
@@ -88,14 +84,15 @@ func New(tool, real, shims string) (*World, error) {
 // NewWith is New in an existing directory, which stays, with another model. The shims resume all
 // tools, whatever that costs.
 func NewWith(root, tool, real, shims string, model markers.Options) (*World, error) {
-	w := worldAt(root, []string{real})
+	programs := []string{real}
 	if shims != "" {
-		w.path = []string{shims, real}
+		programs = []string{shims, real}
+	}
+	w, err := Bare(root, programs...)
+	if err != nil {
+		return nil, err
 	}
 	w.Tool, w.bin = tool, real
-	if err := os.MkdirAll(w.Project, 0o755); err != nil {
-		return nil, fmt.Errorf("make directory: %w", err)
-	}
 	if err := w.Configure(ResumesAll); err != nil {
 		return nil, err
 	}
@@ -106,7 +103,6 @@ func NewWith(root, tool, real, shims string, model markers.Options) (*World, err
 	if model.Cache.Now == nil {
 		model.Cache.Now = func() time.Time { return time.Now().Add(time.Duration(w.passed.Load())) }
 	}
-	var err error
 	if w.Model, err = markers.Start(model); err != nil {
 		return nil, err
 	}

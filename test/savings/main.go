@@ -173,7 +173,8 @@ func (o wanted) measure(w io.Writer, subject subject, shims string) error {
 
 // change formats a figure without the shim, with it, and the reduction.
 func change(without, with int) string {
-	return fmt.Sprintf("%d -> %d (%s)", without, with, harness.Change(without, with))
+	return fmt.Sprintf("%d -> %d (%+.0f %%)", without, with,
+		100*float64(with-without)/float64(without))
 }
 
 // play plays a job in a world of its own.
