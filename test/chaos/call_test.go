@@ -13,6 +13,7 @@ import (
 	"reprise/test/harness"
 	"reprise/test/player"
 
+	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
 )
 
@@ -76,7 +77,7 @@ func (c *Call) line(rng *rand.Rand) {
 	}
 	if t.Tool == "claude" || t.Tool == "gemini" || t.Tool == "qwen" {
 		if rng.IntN(25) == 0 {
-			c.own = player.NewID()
+			c.own = uuid.NewString()
 			c.Args = append(c.Args, "--session-id", c.own)
 		}
 	}

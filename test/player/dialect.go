@@ -31,8 +31,8 @@ type dialect struct {
 	session string // where the file of a session is, below the home
 	found   string // the pattern by which it is found, if that is another one
 	header  string // its first line
-	user    string // its lines for a prompt
-	answer  string // and for a message of the model
+	user    string // its lines for a prompt, "" for an item
+	answer  string // and for a message of the model, "" for the same
 	newID   func() string
 	copied  func(text []byte, from, to string) []byte // changes the file of a session for a copy
 
@@ -48,6 +48,7 @@ type dialect struct {
 	notice   func(args []string) string // on stderr, before anything else
 	banner   string                     // the same, in formats without a stream
 	other    func(o output) Shown       // the output of formats without a stream
+	streams  string                     // those of them that a run shows while it works
 	foreign  func(o output) Shown       // the same, under another ID, if it shows anything
 	refusals map[Refusal]refusal        // nothing at all if it has none
 	// on stderr after an error of the model's API, in every format
@@ -151,13 +152,6 @@ func (d dialect) place(id, directory, base string) string {
 		"{directory}", directory, "{base}", base).Replace(d.session)
 }
 
-func (d dialect) newSession() string {
-	if d.newID != nil {
-		return d.newID()
-	}
-	return NewID()
-}
-
 func (d dialect) exitOfLimit(format string) int {
 	if format == "text" && d.limit > 2 { // gemini exits with the API's own status, but not in text
 		return 1
@@ -167,9 +161,9 @@ func (d dialect) exitOfLimit(format string) int {
 
 // entry returns a message as the tool stores it.
 func (d dialect) entry(r *Run, role, text string) string {
-	template := d.user
+	template := cmp.Or(d.user, item)
 	if role == "assistant" {
-		template = d.answer
+		template = cmp.Or(d.answer, template)
 	}
 	return d.fill(r, template, map[string]string{"text": rawJSON(text),
 		"said": uuidOf(r.Session + text), "role": role})
@@ -195,7 +189,7 @@ func (d dialect) fill(r *Run, template string, more map[string]string) string {
 		"transformed": rawJSON(
 			"<current_datetime>2026-11-21T08:00:00.000+00:00</current_datetime>\n\n" +
 				strings.TrimRight(r.Prompt, " \t\r\n")),
-		"now": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "uuid": NewID(),
+		"now": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "uuid": uuid.NewString(),
 		"turn": fmt.Sprintf("turn-%x", r.Start), "failure": rawJSON(r.failure()),
 		"logged": opencodeLog(r, "loop session.id="+r.Session+" step=0",
 			`"stream error" session.id=`+r.Session+` small=false error.error="AI_APICallError: Bad Request"`),
@@ -332,7 +326,9 @@ func (d dialect) show(format string, s Script, r *Run) (shown Shown) {
 	text := strings.Join(o.lines, "")
 	switch {
 	case format != "stream-json":
-		shown = d.other(o)
+		if !o.broken || slices.Contains(strings.Fields(d.streams), format) {
+			shown = d.other(o)
+		}
 		return Shown{shown.Stdout, d.banner + stderr + shown.Stderr}
 	case o.broken:
 		text = cut(o.lines, d.endless)
@@ -357,10 +353,10 @@ func (d dialect) refused(format string, s Script, r *Run) (Shown, int) {
 		o := output{r, s, d, format, d.stream(s, r), s.Ending.Stops()}
 		shown := Shown{}
 		switch {
-		case d.foreign != nil:
-			shown = d.foreign(o)
 		case format == "stream-json":
 			shown.Stdout = o.lines[0]
+		case d.foreign != nil:
+			shown = d.foreign(o)
 		}
 		return Shown{shown.Stdout, s.Noise + shown.Stderr}, 1
 	}

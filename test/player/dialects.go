@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	_ "github.com/mattn/go-sqlite3" // the driver of opencode's database
 )
 
@@ -35,13 +36,8 @@ func either(prompt, stdin string) string {
 	return prompt
 }
 
-// lastLine is the text output of most tools: the last message of a complete run.
-func lastLine(o output) Shown {
-	if o.broken {
-		return Shown{}
-	}
-	return Shown{Stdout: o.last() + "\n"}
-}
+// lastLine is the text output of most tools: the last message.
+func lastLine(o output) Shown { return Shown{Stdout: o.last() + "\n"} }
 
 const (
 	item      = `{"type":"response_item","role":"{role}","text":{text}}` // as most tools store it
@@ -76,8 +72,6 @@ var claude = dialect{
 		last := &o.lines[len(o.lines)-1]
 		*last = strings.Replace(*last, claudeOwn, "", 1)
 		switch {
-		case o.broken:
-			return Shown{}
 		case o.format == "json":
 			return Shown{Stdout: *last}
 		case o.format == "json-verbose":
@@ -127,8 +121,6 @@ var codex = dialect{
 	},
 	session: ".codex/sessions/2026/11/21/rollout-2026-11-21T08-00-00-{id}.jsonl",
 	header:  `{"type":"session_meta","payload":{"id":"{id}","cli_version":"{version}"}}`,
-	user:    item,
-	answer:  item,
 	opening: `{"type":"thread.started","thread_id":"{id}"}
 {"type":"turn.started"}`,
 	said:    `{"type":"item.completed","item":{"id":"item_{i}","type":"agent_message","text":{text}}}`,
@@ -137,14 +129,10 @@ var codex = dialect{
 	closing: `{"type":"turn.completed","usage":{` + codexTotal + `}}`,
 	failed: `{"type":"error","message":"exceeded retry limit, last status: 429 Too Many Requests"}
 {"type":"turn.failed","error":{"message":"exceeded retry limit, last status: 429 Too Many Requests"}}`,
-	notice: codexNotice,
-	other:  codexText,
-	foreign: func(o output) Shown {
-		if o.format == "text" {
-			return Shown{Stderr: codexText(o).Stderr}
-		}
-		return Shown{Stdout: o.lines[0]}
-	},
+	notice:  codexNotice,
+	streams: "text",
+	other:   codexText,
+	foreign: func(o output) Shown { return Shown{Stderr: codexText(o).Stderr} },
 	refusals: map[Refusal]refusal{
 		Silent: {text: "Error: thread/resume: thread/resume failed: something (code -32000)\n"},
 		Busy: {text: "Error: thread/resume: thread/resume failed: thread {id} already has an " +
@@ -206,8 +194,7 @@ var copilot = dialect{
 	session: ".copilot/session-state/{id}/events.jsonl",
 	header: `{"type":"session.start","data":{"sessionId":"{id}","copilotVersion":"{version}"},` +
 		copilotAt + `}`,
-	user:   `{"type":"{role}.message","role":"{role}","text":{text}}`,
-	answer: `{"type":"{role}.message","role":"{role}","text":{text}}`,
+	user: `{"type":"{role}.message","role":"{role}","text":{text}}`,
 	opening: `{"type":"session.tools_updated","data":{"model":"fake"},` + copilotAt + `}
 {"type":"user.message","data":{"content":{prompt},"transformedContent":{transformed}},` + copilotAt + `}`,
 	said: `{"type":"assistant.message","data":{"model":"fake","content":{text},"toolRequests":[]},` + copilotAt + `}`,
@@ -216,6 +203,7 @@ var copilot = dialect{
 	closing: strings.ReplaceAll(copilotResult, "EXIT", "{exit}"),
 	failed: `{"type":"session.error","data":{"errorType":"query","message":"500 something"},` +
 		copilotAt + "}\n" + strings.ReplaceAll(copilotResult, "EXIT", "1"),
+	streams: "text silent",
 	other: func(o output) (shown Shown) {
 		for i, text := range o.Script.Said {
 			last := i+1 == len(o.Script.Said)
@@ -299,7 +287,8 @@ var gemini = dialect{
 {"type":"tool_result","timestamp":"2026-11-21T08:00:00.000Z","tool_id":"look_{i}","status":"success"}`,
 	closing: `{"type":"result","timestamp":"2026-11-21T08:00:00.000Z","status":"success",` +
 		geminiStats + `}`,
-	failed: `{"type":"result","timestamp":"2026-11-21T08:00:00.000Z","status":"error","error":{"type":"unknown","message":"[API Error: {}]"},` + geminiStats + `}`,
+	failed:  `{"type":"result","timestamp":"2026-11-21T08:00:00.000Z","status":"error","error":{"type":"unknown","message":"[API Error: {}]"},` + geminiStats + `}`,
+	streams: "text",
 	other: func(o output) Shown {
 		text := strings.Join(o.Script.Said, "\n") + "\n"
 		switch {
@@ -313,16 +302,11 @@ var gemini = dialect{
 			return Shown{Stdout: strings.TrimSuffix(text, o.last()+"\n")}
 		case o.format == "text":
 			return Shown{Stdout: text}
-		case o.broken:
-			return Shown{}
 		}
 		return Shown{Stdout: geminiObject(o)}
 	},
 	foreign: func(o output) (shown Shown) {
-		switch o.format {
-		case "stream-json":
-			shown.Stdout = o.lines[0]
-		case "json":
+		if o.format == "json" {
 			shown.Stdout = geminiObject(o) + "\n"
 		}
 		return shown
@@ -388,8 +372,6 @@ var qwen = dialect{
 {"type":"result","subtype":"error_during_execution","session_id":"{id}","is_error":true,"num_turns":1,"usage":{"input_tokens":{9*turns},"output_tokens":{6*turns}},"error":{"message":"[API Error: 401]"}}`,
 	other: func(o output) Shown {
 		switch {
-		case o.broken:
-			return Shown{}
 		case o.format == "json":
 			return Shown{Stdout: o.array()}
 		case o.Ending == Limit:
@@ -399,8 +381,7 @@ var qwen = dialect{
 	},
 	foreign: func(o output) Shown {
 		o.lines = o.lines[:1]
-		return Shown{Stdout: map[string]string{"stream-json": o.lines[0],
-			"json": o.array()}[o.format]}
+		return Shown{Stdout: map[string]string{"json": o.array()}[o.format]}
 	},
 	refusals: map[Refusal]refusal{
 		Unknown: {text: "No saved session found with ID {id}. Run `qwen --resume` without an ID " +
@@ -436,8 +417,6 @@ var vibe = dialect{
 	compose: func(prompt, stdin string) string { return either(prompt, strings.TrimSpace(stdin)) },
 	session: ".vibe/logs/session/unified/{id}/turns.jsonl",
 	header:  `{"session_id":"{id}"}`,
-	user:    item,
-	answer:  item,
 	opening: vibeEntry +
 		`"type":"message","role":"user","content":[{"type":"text","text":{prompt}}],"source":"turn_start"}`,
 	said: vibeEntry +
@@ -448,7 +427,7 @@ var vibe = dialect{
 	endless: true,
 	other: func(o output) Shown {
 		switch {
-		case o.broken || o.Ending == Limit:
+		case o.Ending == Limit:
 			return Shown{}
 		case o.format == "text":
 			return lastLine(o)
@@ -553,9 +532,7 @@ var opencode = dialect{
 	compose: func(prompt, stdin string) string { return joined(prompt, "\n", stdin) },
 	session: ".local/share/opencode/fake/{id}.jsonl",
 	header:  `{"session_id":"{id}"}`,
-	user:    item,
-	answer:  item,
-	newID:   func() string { return "ses_" + strings.ReplaceAll(NewID(), "-", "")[:26] },
+	newID:   func() string { return "ses_" + strings.ReplaceAll(uuid.NewString(), "-", "")[:26] },
 	said: `{"type":"step_start","timestamp":1,"sessionID":"{id}","part":{"type":"step-start"}}
 {"type":"text","timestamp":1,"sessionID":"{id}","part":{"type":"text","text":{text}}}`,
 	work: `{"type":"tool_use","timestamp":1,"sessionID":"{id}","part":{"type":"tool","state":{"status":"completed","input":{"filePath":"{huge}"}}}}`,
@@ -564,11 +541,8 @@ var opencode = dialect{
 	failed: `{"type":"error","timestamp":1,"sessionID":"{id}","error":{"name":"APIError","data":{"message":"the limit","statusCode":401}}}`,
 	banner: "\x1b[0m\n> build · fake\n\x1b[0m\n",
 	other: func(o output) Shown {
-		switch {
-		case o.Ending == Limit:
+		if o.Ending == Limit {
 			return Shown{Stderr: opencodeFailed + "the limit\n"}
-		case o.broken:
-			return Shown{}
 		}
 		return Shown{Stdout: strings.Join(o.Script.Said, "\n") + "\n"}
 	},
@@ -635,7 +609,7 @@ func (p *player) noteRow() {
 			"+ 30, tokens_output = tokens_output + 5 WHERE id = ?", []any{now, p.Session}},
 		{"INSERT INTO message VALUES (?, ?, ?, " +
 			"'{\"role\":\"assistant\",\"tokens\":{\"total\":60}}')",
-			[]any{"msg_" + NewID(), p.Session, now}},
+			[]any{"msg_" + uuid.NewString(), p.Session, now}},
 	} {
 		_, err := tx.Exec(step.text, step.args...)
 		check(err)

@@ -12,8 +12,6 @@ var droid = dialect{
 	compose: either,
 	session: ".factory/sessions/{directory}/{id}.jsonl",
 	header:  `{"type":"session_start","id":"{id}"}`,
-	user:    item,
-	answer:  item,
 	opening: `{"type":"system","subtype":"init","cwd":{dir},"session_id":"{id}","tools":[],"model":"fake"}
 {"type":"message","role":"user","id":"asked","text":{trimmed},"timestamp":1795366179854,"session_id":"{id}"}`,
 	said: `{"type":"message","role":"assistant","id":"said","text":{text},"timestamp":1795366179854,"session_id":"{id}"}`,
@@ -24,8 +22,6 @@ var droid = dialect{
 {"type":"error","source":"cli","message":{failure},"timestamp":1795366179854,"session_id":"{id}"}`,
 	other: func(o output) Shown {
 		switch {
-		case o.broken:
-			return Shown{}
 		case o.format == "json" && o.Ending == Limit:
 			return Shown{Stdout: o.fill(
 				`{"type":"result","subtype":"failure","is_error":true,"duration_ms":0,"num_turns":0,"result":{failure},"session_id":"{id}",`+

@@ -162,9 +162,13 @@ func (p *player) run() int {
 
 // open chooses the session, and reports whether the run goes on.
 func (p *player) open() bool {
+	id := uuid.NewString()
+	if p.newID != nil {
+		id = p.newID()
+	}
 	p.Session, p.From = p.id, p.resume
 	if p.id == "" && (p.resume == "" || p.fork) {
-		p.Session = p.newSession()
+		p.Session = id
 	}
 	if p.resume == "" {
 		p.file = p.path(p.Session, p.Dir)
@@ -179,7 +183,7 @@ func (p *player) open() bool {
 		p.Refused, p.Session = true, p.resume // in place of a copy
 		p.file = p.path(p.Session, p.Dir)
 	case p.OnResume == OtherID:
-		p.Refused, p.Session = true, p.newSession()
+		p.Refused, p.Session = true, id
 		p.file = p.path(p.Session, p.Dir)
 	case p.OnResume != Takes:
 		p.Session = p.resume
@@ -339,6 +343,3 @@ func (s Script) stop() {
 		time.Sleep(time.Minute)
 	}
 }
-
-// NewID returns a random UUID.
-func NewID() string { return uuid.NewString() }

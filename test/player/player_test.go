@@ -3,6 +3,8 @@ package player
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 )
 
 // Requests of callers and the shim are understood in each tool's own words.
@@ -49,7 +51,7 @@ func strip(want, got request) request {
 func TestShows(t *testing.T) {
 	for tool := range dialects {
 		for _, format := range []string{"text", "json", "stream-json"} {
-			run := Run{Session: NewID(), Args: []string{"x"}, Prompt: "ask"}
+			run := Run{Session: uuid.NewString(), Args: []string{"x"}, Prompt: "ask"}
 			whole := Show(tool, format, Script{Said: []string{"first", "the answer"}}, run, 1)
 			if !strings.Contains(whole.Stdout, "the answer") ||
 				strings.Contains(whole.Stdout+whole.Stderr, "{id}") {

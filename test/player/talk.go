@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // A Frame has the fields that are read of a line of a conversation.
@@ -72,7 +74,7 @@ func (t *talk) read() (line string, ok bool) {
 
 // ask calls a hook of the caller's and waits for the answer.
 func (t *talk) ask() {
-	id := NewID()
+	id := uuid.NewString()
 	fmt.Printf(`{"type":"control_request","request_id":%q,"request":{"subtype":"hook_callback","callback_id":"hook","input":{"session_id":%q,"n":%d}}}`+"\n",
 		id, t.Session, len(t.Later))
 	for t.in.Scan() {
