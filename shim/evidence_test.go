@@ -51,10 +51,7 @@ func TestEvidence(t *testing.T) {
 // In the jobs of these sets runs change files. Under a constant task they can join two jobs of one
 // template.
 func TestWork(t *testing.T) {
-	limit := work.Timeout
-	work.Timeout = time.Minute
-	t.Cleanup(func() { work.Timeout = limit })
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	inRepositories(t)
 	task := map[string]string{"REPRISE_TASK": "job"}
 	for _, tt := range []struct {
 		name, file    string
@@ -99,6 +96,16 @@ func TestWork(t *testing.T) {
 			sum.check(t, tt.wrong, tt.wanted)
 		})
 	}
+}
+
+// inRepositories prepares a test for parallel ones that begin repositories by gitrepo.Init, on a
+// busy machine too.
+func inRepositories(t *testing.T) {
+	t.Helper()
+	limit := work.Timeout
+	work.Timeout = time.Minute
+	t.Cleanup(func() { work.Timeout = limit })
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 }
 
 func readSequences(t *testing.T, file string) (all []sequence) {

@@ -24,6 +24,7 @@ func guidelines() string {
 // Prompts of 10 kB that go on with a session are mostly sent as deltas, also where the rules are
 // the first paragraph.
 func TestShareOfDeltas(t *testing.T) {
+	inRepositories(t)
 	for name, tt := range map[string]struct {
 		big   func(string) string
 		least int
@@ -38,6 +39,7 @@ func TestShareOfDeltas(t *testing.T) {
 		"rules in a tag": {func(text string) string { return "<system>\n" + guidelines()[31:] + "</system>\n\n" + text }, 22},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			deltas, all := 0, 0
 			for _, one := range readSequences(t, "work.json") {
 				for i := range one.Calls {
@@ -46,7 +48,7 @@ func TestShareOfDeltas(t *testing.T) {
 				if slices.ContainsFunc(one.Calls, func(c sequenceCall) bool {
 					return c.Does != "" || c.Before != ""
 				}) {
-					one.dir = gitrepo.New(t)
+					one.dir = gitrepo.Init(t)
 				}
 				one.sent = func(i int, prompt, text string, why reason.Code) {
 					if all++; why == "" {

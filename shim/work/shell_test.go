@@ -13,6 +13,10 @@ import (
 
 // Of a run with commands the files count that lie as it left them.
 func TestFindWork(t *testing.T) {
+	limit := Timeout
+	Timeout = time.Minute
+	t.Cleanup(func() { Timeout = limit })
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	const id = "11111111-1111-4111-8111-111111111111"
 	for _, tt := range []struct {
 		name, before, run, then string
@@ -46,7 +50,8 @@ func TestFindWork(t *testing.T) {
 				name += ", no repository"
 			}
 			t.Run(name, func(t *testing.T) {
-				dir := filepath.Join(gitrepo.New(t), "repo")
+				t.Parallel()
+				dir := filepath.Join(gitrepo.Init(t), "repo")
 				gitrepo.Script(t, filepath.Dir(dir),
 					"rm -r .git; mkdir repo; cd repo; git init -q; mkdir d; echo one >a; echo "+
 						"one >d/c; git add .; git commit -qm 1;"+tt.before)

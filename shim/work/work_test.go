@@ -77,6 +77,7 @@ func TestWorkGone(t *testing.T) {
 		"git add .; git commit -qm 1"
 	play := func(t *testing.T, begin string, tt step) {
 		t.Helper()
+		t.Parallel()
 		dir, err := filepath.EvalSymlinks(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
