@@ -5,18 +5,16 @@
 package jobs
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"testing"
 
 	"reprise/internal/standin"
 	"reprise/test/harness"
 	"reprise/test/markers"
 	"reprise/test/realcli"
+	"reprise/test/toolbox"
 )
 
 var shimBin string
@@ -43,11 +41,7 @@ func runAll(m *testing.M) (int, error) {
 	if err := harness.Build(shimBin); err != nil {
 		return 1, err
 	}
-	// Some of the tests only wait. The command line overrides this, as it is parsed later.
-	if err := flag.Set("test.parallel", strconv.Itoa(runtime.NumCPU()+1)); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
+	return toolbox.Tests{M: m}.Run(), nil
 }
 
 // A world belongs to a test.
