@@ -31,6 +31,7 @@ import (
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/test/harness"
+	"reprise/test/toolbox"
 
 	_ "github.com/mattn/go-sqlite3"
 )
@@ -111,13 +112,12 @@ func (b *bench) added(title, name string) cost {
 
 // build installs the shims and builds the other programs. The C shim is linked like ours.
 func (b *bench) build() error {
-	install := exec.Command("./install.sh", "--bin-dir", b.bin, "--tools",
+	said, err := toolbox.Output("./install.sh", "--bin-dir", b.bin, "--tools",
 		strings.Join(rewrite.Names, ","))
-	out, err := install.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("install the shims: %w\n%s", err, out)
+		return err
 	}
-	_, linked, _ := strings.Cut(string(out), "linked: ")
+	_, linked, _ := strings.Cut(said, "linked: ")
 	b.linked, _, _ = strings.Cut(linked, "\n")
 	cc := []string{"cc", "-O2"}
 	if strings.HasPrefix(b.linked, "static") {
@@ -136,8 +136,8 @@ func (b *bench) build() error {
 		{"cc", "-O2", "-o", b.shim("real"), "test/bench/c/tool.c"},
 		{"sh", "-c", linkedAsOurs, cc[0], b.shim("goledger"), b.linked},
 	} {
-		if out, err := exec.Command(build[0], build[1:]...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w\n%s", build, err, out)
+		if _, err := toolbox.Output(build[0], build[1:]...); err != nil {
+			return err
 		}
 	}
 	settings := filepath.Join(b.dir, ".config/reprise/config.toml")
@@ -148,8 +148,7 @@ func (b *bench) build() error {
 		}
 		l.Close()
 	}
-	return errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700),
-		os.WriteFile(settings, []byte("ttl = \"2h\"\n"), 0o600))
+	return toolbox.Put(settings, "ttl = \"2h\"\n", 0o600)
 }
 
 // linkedAsOurs builds goledger the way install.sh builds the shims. Its arguments are the compiler,

@@ -12,19 +12,30 @@ import (
 // Env is an environment that has git read nothing of the user's, and tidy nothing up.
 func Env() []string {
 	return append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false")
+		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false",
+		"GIT_CONFIG_KEY_1=init.defaultBranch", "GIT_CONFIG_VALUE_1=main")
 }
 
 // Run runs git in a directory, with nothing of the user's configuration.
 func Run(t testing.TB, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c",
-		"init.defaultBranch=main"}, args...)...)
-	cmd.Dir = dir
-	cmd.Env = Env()
+	return run(t, dir, "git", args...)
+}
+
+// Script is Run for a shell script.
+func Script(t testing.TB, dir, script string) {
+	t.Helper()
+	run(t, dir, "sh", "-ec", script)
+}
+
+func run(t testing.TB, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, append(Env(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("git %q: %v: %s", args, err, out)
+		t.Fatalf("%s %q: %v: %s", name, args, err, out)
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -55,16 +66,4 @@ func Init(t testing.TB) string {
 	}
 	Run(t, dir, "init", "-q")
 	return dir
-}
-
-// Script runs a shell script in a directory, with nothing of the user's configuration.
-func Script(t testing.TB, dir, script string) {
-	t.Helper()
-	cmd := exec.Command("sh", "-ec", script)
-	cmd.Dir = dir
-	cmd.Env = append(Env(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a",
-		"GIT_COMMITTER_EMAIL=a@b")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v: %s", script, err, out)
-	}
 }

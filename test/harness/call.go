@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"reprise/internal/standin"
+	"reprise/test/toolbox"
 
 	"github.com/creack/pty"
 )
@@ -238,11 +239,7 @@ func (w *World) do(name string, c Call, asked func() bool) (r Result, err error)
 // put writes files below a directory.
 func put(dir string, files map[string]string) error {
 	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("make directory: %w", err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		if err := toolbox.Put(filepath.Join(dir, name), text, 0o600); err != nil {
 			return err
 		}
 	}
@@ -253,11 +250,8 @@ func put(dir string, files map[string]string) error {
 func (w *World) wrap(name string, c Call) (unwrap func(), err error) {
 	real, path, env := w.bin, w.path, w.env
 	dir := filepath.Join(w.Root, "wrapped")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make directory: %w", err)
-	}
 	script := fmt.Sprintf("#!/bin/sh\nREAL=%q\n%s\n", filepath.Join(real, name), c.Wrap)
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
+	if err := toolbox.Put(filepath.Join(dir, name), script, 0o755); err != nil {
 		return nil, fmt.Errorf("write wrapper: %w", err)
 	}
 	w.path = append(slices.Clone(path[:len(path)-1]), dir)

@@ -3,14 +3,13 @@ package harness
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 
 	"reprise/rewrite"
+	"reprise/test/toolbox"
 )
 
 // Median returns the value in the middle.
@@ -24,17 +23,13 @@ func Quantile[T cmp.Ordered](list []T, part float64) T {
 
 // Build builds the shims, shimctl and the store's helper into a directory.
 func Build(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make directory: %w", err)
-	}
 	// without symbols linking takes half the time
-	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", dir+"/",
-		"reprise/cmd/shim", "reprise/cmd/shimctl",
-		"reprise/cmd/reprise-store").CombinedOutput(); err != nil {
-		return fmt.Errorf("build the shims: %w\n%s", err, out)
+	_, err := toolbox.Output("go", "build", "-ldflags", "-s -w", "-o", dir+"/", "reprise/cmd/shim",
+		"reprise/cmd/shimctl", "reprise/cmd/reprise-store")
+	if err != nil {
+		return err
 	}
 	shim := filepath.Join(dir, "shim")
-	var err error
 	for _, tool := range rewrite.Names {
 		err = errors.Join(err, os.Link(shim, filepath.Join(dir, tool)))
 	}

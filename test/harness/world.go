@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -97,8 +96,8 @@ func NewWith(root, tool, real, shims string, model markers.Options) (*World, err
 		return nil, err
 	}
 	// codex works in repositories only.
-	if out, err := exec.Command("git", "init", "-q", w.Project).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("make a repository: %w: %s", err, out)
+	if _, err := toolbox.Output("git", "init", "-q", w.Project); err != nil {
+		return nil, err
 	}
 	if model.Cache.Now == nil {
 		model.Cache.Now = func() time.Time { return time.Now().Add(time.Duration(w.passed.Load())) }

@@ -28,6 +28,7 @@ import (
 	"reprise/test/markers"
 	"reprise/test/promptcache"
 	"reprise/test/realcli"
+	"reprise/test/toolbox"
 )
 
 func main() {
@@ -271,10 +272,8 @@ func commit(project string) error {
 	git := exec.Command("sh", "-c",
 		`git add -A && git -c user.name=caller -c user.email=caller@localhost commit --allow-empty -qm "A round"`)
 	git.Dir = project
-	if out, err := git.CombinedOutput(); err != nil {
-		return fmt.Errorf("commit: %w: %s", err, out)
-	}
-	return nil
+	_, err := toolbox.Run(git)
+	return err
 }
 
 // call makes one call, adds its cost and returns the answer.

@@ -5,8 +5,9 @@ import (
 	"encoding/pem"
 	"errors"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
+
+	"reprise/test/toolbox"
 )
 
 // Files of a server's certificate below its directory, with the names that MinIO expects.
@@ -24,12 +25,12 @@ func writeCertificate(directory string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(directory, "certs"), 0o755); err != nil {
-		return err
+	for name, block := range map[string]*pem.Block{
+		certificate: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]},
+		key:         {Type: "PRIVATE KEY", Bytes: secret},
+	} {
+		err = errors.Join(err, toolbox.Put(filepath.Join(directory, name),
+			string(pem.EncodeToMemory(block)), 0o644))
 	}
-	return errors.Join(
-		os.WriteFile(filepath.Join(directory, certificate),
-			pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}), 0o644),
-		os.WriteFile(filepath.Join(directory, key),
-			pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
+	return err
 }

@@ -35,8 +35,8 @@ func (p program) install() (string, error) {
 		build := exec.Command("go", "install", p.module+p.main+"@"+p.version)
 		build.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
 		build.Dir = dir // outside any module
-		if out, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("%w: install %s %s: %v: %s", ErrMissing, name, p.version, err, out)
+		if _, err := toolbox.Run(build); err != nil {
+			return fmt.Errorf("%w: %v", ErrMissing, err)
 		}
 		return nil
 	})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -14,12 +15,17 @@ import (
 // Write writes a file and the directories above it.
 func Write(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := Put(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+}
+
+// Put is Write with a mode. Users who can read the file can enter the directories.
+func Put(path, text string, mode fs.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o100|mode|mode&0o044>>2); err != nil {
+		return err
 	}
+	return os.WriteFile(path, []byte(text), mode)
 }
 
 // Program writes a program and returns its path. No process can be started meanwhile: until its
@@ -37,11 +43,14 @@ func Program(t *testing.T, dir, name, text string) string {
 
 // Output runs a program and returns its stdout. An error has that, and the output on
 // stderr.
-func Output(name string, args ...string) (string, error) {
-	out, err := exec.Command(name, args...).Output()
+func Output(name string, args ...string) (string, error) { return Run(exec.Command(name, args...)) }
+
+// Run is Output of a command.
+func Run(cmd *exec.Cmd) (string, error) {
+	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return "", fmt.Errorf("%s: %w\n%s%s", filepath.Base(name), err, out, exit.Stderr)
+		return "", fmt.Errorf("%s: %w\n%s%s", strings.Join(cmd.Args, " "), err, out, exit.Stderr)
 	}
 	return string(out), err
 }
