@@ -16,6 +16,7 @@ import (
 	"reprise/rewrite"
 	"reprise/test/conformance/suite"
 	"reprise/test/harness"
+	"reprise/test/markers"
 	"reprise/test/realcli"
 
 	"golang.org/x/sync/errgroup"
@@ -275,7 +276,7 @@ func (r *report) compareOptions(both [2]version) {
 	in := [2]set{{}, {}}
 	for i, v := range both {
 		for _, args := range commands {
-			w, err := harness.New(v.tool, v.bin, "")
+			w, err := harness.New(v.tool, v.bin, "", markers.Options{})
 			if err != nil {
 				r.unknown = errors.Join(r.unknown, err)
 				return

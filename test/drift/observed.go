@@ -16,6 +16,7 @@ import (
 
 	"reprise/test/conformance/suite"
 	"reprise/test/harness"
+	"reprise/test/markers"
 )
 
 // order is the aspect of the sequence of types, in which new ones do not count.
@@ -57,7 +58,7 @@ func (s *seen) add(title, line string) {
 
 // observe makes the calls of a case in a world of its own, without the shim.
 func (v version) observe(c suite.Case) *seen {
-	w, err := harness.New(v.tool, v.bin, "")
+	w, err := harness.New(v.tool, v.bin, "", markers.Options{})
 	if err != nil {
 		return &seen{failed: err}
 	}

@@ -43,8 +43,6 @@ type World struct {
 	running atomic.Int32 // calls under way
 	passed  atomic.Int64 // the sum of all pauses
 
-	temporary bool
-
 	ids  []string // the recorded sessions of calls, in order
 	env  []string
 	path []string // the directories of programs, the shims' first if there are any
@@ -65,70 +63,54 @@ func Bare(root string, path ...string) (*World, error) {
 	return w, nil
 }
 
-// New creates a world that is removed when the caller closes it. All have names of one length,
-// since the models count it.
-func New(tool, real, shims string) (*World, error) {
-	root := filepath.Join(os.TempDir(), fmt.Sprintf("reprise-%016x", rand.Uint64()))
-	if err := os.Mkdir(root, 0o755); err != nil {
-		return nil, err
-	}
-	w, err := NewWith(root, tool, real, shims, markers.Options{})
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(root))
-	}
-	w.temporary = true
-	return w, nil
-}
-
-// NewWith is New in an existing directory, which stays, with another model. The shims resume all
-// tools, whatever that costs.
-func NewWith(root, tool, real, shims string, model markers.Options) (*World, error) {
-	programs := []string{real}
+// New creates a world with a model, which is removed when the caller closes it. All have names of
+// one length, since the models count it. The shims resume all tools, whatever that costs.
+func New(tool, real, shims string, model markers.Options) (*World, error) {
+	path := []string{real}
 	if shims != "" {
-		programs = []string{shims, real}
+		path = []string{shims, real}
 	}
-	w, err := Bare(root, programs...)
+	w, err := Bare(filepath.Join(os.TempDir(), fmt.Sprintf("reprise-%016x", rand.Uint64())), path...)
 	if err != nil {
 		return nil, err
 	}
 	w.Tool, w.bin = tool, real
-	if err := w.Configure(ResumesAll); err != nil {
-		return nil, err
-	}
-	// codex works in repositories only.
-	if _, err := toolbox.Output("git", "init", "-q", w.Project); err != nil {
-		return nil, err
-	}
-	if model.Cache.Now == nil {
-		model.Cache.Now = func() time.Time { return time.Now().Add(time.Duration(w.passed.Load())) }
-	}
-	if w.Model, err = markers.Start(model); err != nil {
-		return nil, err
-	}
-	if w.env, err = Setup(tool, w.Home, w.Model.URL()); err != nil {
-		w.Model.Close()
-		return nil, err
-	}
-	path := strings.Join(w.path, ":") + ":" + os.Getenv("PATH")
-	w.env = append(w.env, "PATH="+path, "TMPDIR="+root)
-	if variable := caches[tool]; variable != "" {
-		w.env = append(w.env, variable+"="+filepath.Join(real, ".unpacked"))
-	}
-	// codex runs commands in a login shell, and the system's profile can set PATH.
-	profile := fmt.Sprintf("export PATH=%q\n", path)
-	if err := os.WriteFile(filepath.Join(w.Home, ".profile"), []byte(profile), 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("write profile: %w", err), w.Model.Close())
+	if err := w.begin(model); err != nil {
+		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
 }
 
-// Close stops the model.
-func (w *World) Close() error {
-	err := w.Model.Close()
-	if w.temporary {
-		err = errors.Join(err, os.RemoveAll(w.Root))
+// begin prepares the home for the world's tool, and starts the model.
+func (w *World) begin(model markers.Options) (err error) {
+	if model.Cache.Now == nil {
+		model.Cache.Now = func() time.Time { return time.Now().Add(time.Duration(w.passed.Load())) }
 	}
-	return err
+	if w.Model, err = markers.Start(model); err != nil {
+		return err
+	}
+	if w.env, err = Setup(w.Tool, w.Home, w.Model.URL()); err != nil {
+		return err
+	}
+	path := strings.Join(w.path, ":") + ":" + os.Getenv("PATH")
+	w.env = append(w.env, "PATH="+path, "TMPDIR="+w.Root)
+	if variable := caches[w.Tool]; variable != "" {
+		w.env = append(w.env, variable+"="+filepath.Join(w.bin, ".unpacked"))
+	}
+	// codex works in repositories only.
+	_, err = toolbox.Output("git", "init", "-q", w.Project)
+	// codex runs commands in a login shell, and the system's profile can set PATH.
+	profile := fmt.Sprintf("export PATH=%q\n", path)
+	return errors.Join(err, w.Configure(ResumesAll),
+		toolbox.Put(filepath.Join(w.Home, ".profile"), profile, 0o600))
+}
+
+// Close stops the model and removes the world.
+func (w *World) Close() (err error) {
+	if w.Model != nil {
+		err = w.Model.Close()
+	}
+	return errors.Join(err, os.RemoveAll(w.Root))
 }
 
 // ResumesAll is a configuration in which all tools are resumed, whatever their resumes cost.

@@ -38,7 +38,6 @@ func newFleet(t *testing.T, pin realcli.Pin, env []string) *fleet {
 	// on a busy machine all takes longer
 	put(t, filepath.Join(w.home(), ".config", "reprise", "config.toml"),
 		"gate_timeout = '5m'\ndearer = 'resume'\n[store]\ntimeout = '1m'\n")
-	mkdir(t, filepath.Join(w.Root, "tmp"))
 	put(t, filepath.Join(w.Project, "main.go"), "package main\n")
 	f.git(w.Project, "add", ".")
 	f.git(w.Project, "commit", "-q", "-m", "Begin")
@@ -48,7 +47,7 @@ func newFleet(t *testing.T, pin realcli.Pin, env []string) *fleet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	readable := []string{w.Root, filepath.Dir(w.Root), shimBin}
+	readable := []string{w.Root, shimBin}
 	for dir := real; filepath.Base(dir) != "cli"; dir = filepath.Dir(dir) {
 		readable = append(readable, dir)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/test/harness"
+	"reprise/test/markers"
 	"reprise/test/realcli"
 )
 
@@ -39,16 +39,7 @@ func TestClaudeKeepsItsModel(t *testing.T) {
 	for _, pin := range []realcli.Pin{realcli.SmallerClaude, realcli.Claude} {
 		t.Run(pin.Version, func(t *testing.T) {
 			t.Parallel()
-			real, err := realcli.Install(pin)
-			if err != nil {
-				t.Fatal(err)
-			}
-			inner, err := harness.New("claude", real, shimBin)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { inner.Close() })
-			w := &world{inner, t}
+			w := newWorldWith(t, pin, true, markers.Options{})
 			args := list("-p|--output-format=stream-json|--verbose")
 			first := w.call(append(args[:len(args):len(args)], round())...)
 			second := w.call(append(args[:len(args):len(args)],

@@ -74,11 +74,15 @@ func newWorldWith(t *testing.T, pin realcli.Pin, shim bool, model markers.Option
 	if shim {
 		shims = shimBin
 	}
-	w, err := harness.NewWith(t.TempDir(), pin.Tool, real, shims, model)
+	w, err := harness.New(pin.Tool, real, shims, model)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.Close() })
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	// on a busy machine a tool can take longer than the default to refuse, and all tools are to be
 	// resumed
 	if shim {

@@ -180,13 +180,7 @@ func change(without, with int) string {
 
 // play plays a job in a world of its own.
 func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err error) {
-	tool := subject.Tool
-	root, err := os.MkdirTemp("", "reprise-savings-")
-	if err != nil {
-		return c, fmt.Errorf("make directory: %w", err)
-	}
-	defer os.RemoveAll(root)
-	w, err := harness.NewWith(root, tool, real, shims,
+	w, err := harness.New(subject.Tool, real, shims,
 		markers.Options{Reply: agent, Cache: promptcache.Options{Backends: o.backends}})
 	if err != nil {
 		return c, err

@@ -14,6 +14,7 @@ import (
 	"reprise/internal/standin"
 	"reprise/internal/tested"
 	"reprise/test/harness"
+	"reprise/test/markers"
 	"reprise/test/realcli"
 )
 
@@ -109,7 +110,7 @@ func Cases(tool string) (all []Case) {
 // broken returns why the version of a tool in a directory does not answer without the shim, "" if
 // it does.
 func broken(tool, bin string) string {
-	w, err := harness.New(tool, bin, "")
+	w, err := harness.New(tool, bin, "", markers.Options{})
 	if err != nil {
 		return err.Error()
 	}
@@ -157,7 +158,7 @@ func (st stage) tally(all []scenario) string {
 // resumes plays two rounds of a job. It returns why the second one did not resume the session of the
 // first, "" if it did.
 func (st stage) resumes(tool string) string {
-	w, err := harness.New(tool, st.real, st.shims)
+	w, err := harness.New(tool, st.real, st.shims, markers.Options{})
 	if err != nil {
 		return cell(err.Error())
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reprise/test/harness"
+	"reprise/test/markers"
 )
 
 const (
@@ -55,7 +56,7 @@ func (st stage) repeat(s scenario, most int, differs bool) (found []string, err 
 func (st stage) once(s scenario) (found []string, last [2]harness.Result, err error) {
 	var worlds [2]*harness.World
 	for i, shims := range []string{"", st.shims} {
-		if worlds[i], err = harness.New(s.tool, st.real, shims); err != nil {
+		if worlds[i], err = harness.New(s.tool, st.real, shims, markers.Options{}); err != nil {
 			return nil, last, err
 		}
 		defer worlds[i].Close()
