@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"reprise/internal/standin"
 )
@@ -11,8 +12,8 @@ import (
 // An api says how requests to one of the APIs fail.
 type api struct {
 	kinds           map[int]string // the names of the errors, by status
-	body            func(status int, kind, message string) object
-	tooBig, badTool string // messages
+	body            string         // with STATUS, KIND, MESSAGE and CODE, in the order of keys
+	tooBig, badTool string         // messages
 }
 
 type object = map[string]any
@@ -29,9 +30,7 @@ var apis = map[string]api{
 			404: "not_found_error", 429: "rate_limit_error", 500: "api_error",
 			529: "overloaded_error",
 		},
-		body: func(_ int, kind, message string) object {
-			return object{"type": "error", "error": object{"type": kind, "message": message}}
-		},
+		body:   `{"error":{"message":MESSAGE,"type":KIND},"type":"error"}`,
 		tooBig: "prompt is too long: 250000 tokens > 200000 maximum",
 		badTool: "messages.3: `tool_use` ids were found without `tool_result` blocks " +
 			"immediately after: toolu_000001. " +
@@ -39,10 +38,8 @@ var apis = map[string]api{
 			"message.",
 	},
 	standin.Responses: {
-		kinds: openaiKinds,
-		body: func(_ int, kind, message string) object {
-			return object{"error": object{"message": message, "type": kind, "code": nil}}
-		},
+		kinds:   openaiKinds,
+		body:    `{"error":{"code":CODE,"message":MESSAGE,"type":KIND}}`,
 		badTool: "No tool output found for function call call_000001.",
 	},
 	standin.Gemini: {
@@ -50,9 +47,7 @@ var apis = map[string]api{
 			400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED",
 			404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 529: "UNAVAILABLE",
 		},
-		body: func(status int, kind, message string) object {
-			return object{"error": object{"code": status, "message": message, "status": kind}}
-		},
+		body: `{"error":{"code":STATUS,"message":MESSAGE,"status":KIND}}`,
 		tooBig: "The input token count (1200000) exceeds the maximum number of tokens allowed " +
 			"(1048576).",
 		badTool: "Please ensure that the number of function response parts is equal to the " +
@@ -60,19 +55,14 @@ var apis = map[string]api{
 	},
 	standin.Chat: { // Mistral's
 		kinds: openaiKinds,
-		body: func(_ int, kind, message string) object {
-			return object{"object": "error", "message": message, "type": kind, "code": nil}
-		},
+		body:  `{"code":null,"message":MESSAGE,"object":"error","type":KIND}`,
 		tooBig: "Prompt contains 300000 tokens, too large for model with 262144 maximum " +
 			"context length",
 		badTool: "Not the same number of function calls and responses",
 	},
 	standin.OpenAIChat: {
 		kinds: openaiKinds,
-		body: func(_ int, kind, message string) object {
-			return object{"error": object{"message": message, "type": kind, "param": nil,
-				"code": nil}}
-		},
+		body:  `{"error":{"code":CODE,"message":MESSAGE,"param":null,"type":KIND}}`,
 		tooBig: "This model's maximum context length is 128000 tokens. However, your messages " +
 			"resulted in 300000 tokens. " +
 			"Please reduce the length of the messages.",
@@ -83,13 +73,14 @@ var apis = map[string]api{
 
 // Fails returns an answer to a request that fails with a status.
 func Fails(r standin.Request, status int) standin.Reply {
-	return failsWith(r, status, fmt.Sprintf("stand-in error %d", status))
+	return failsWith(r, status, fmt.Sprintf("stand-in error %d", status), nil)
 }
 
-func failsWith(r standin.Request, status int, message string) standin.Reply {
+func failsWith(r standin.Request, status int, message string, code any) standin.Reply {
 	a := apis[r.API]
-	return sends(status, "application/json",
-		standin.Encode(a.body(status, a.kinds[status], message)))
+	return sends(status, "application/json", strings.NewReplacer("STATUS", fmt.Sprint(status),
+		"KIND", standin.Encode(a.kinds[status]), "MESSAGE", standin.Encode(message),
+		"CODE", standin.Encode(code)).Replace(a.body))
 }
 
 // sends returns an answer that is sent as it is.
@@ -102,27 +93,28 @@ func sends(status int, kind, body string) standin.Reply {
 }
 
 // badTool returns an answer to a transcript with a tool call that has no result.
-func badTool(r standin.Request) standin.Reply { return failsWith(r, 400, apis[r.API].badTool) }
+func badTool(r standin.Request) standin.Reply {
+	return failsWith(r, 400, apis[r.API].badTool, nil)
+}
 
 // contextLength is the code of OpenAI's error for a conversation that is too long.
 const contextLength = "context_length_exceeded"
 
 // tooBig returns an answer to a conversation that exceeds the context window.
 func tooBig(r standin.Request) standin.Reply {
-	a := apis[r.API]
-	body := a.body(400, a.kinds[400], a.tooBig)
 	switch r.API {
 	case standin.Responses: // found while the answer is generated
-		body := object{"type": "response.failed",
-			"response": object{"id": "resp_1", "status": "failed", "error": object{
-				"code": contextLength, "message": "Your input exceeds the context window of this " +
-					"model. Please adjust your input and try again."}}}
-		created := object{"type": "response.created", "response": object{"id": "resp_1"}}
-		return sends(200, "text/event-stream",
-			"event: response.created\ndata: "+standin.Encode(created)+
-				"\n\nevent: response.failed\ndata: "+standin.Encode(body)+"\n\n")
+		return sends(200, "text/event-stream", `event: response.created
+data: {"response":{"id":"resp_1"},"type":"response.created"}
+
+event: response.failed
+data: {"response":{"error":{"code":"`+contextLength+`","message":"Your input exceeds the `+
+			`context window of this model. Please adjust your input and try again."},`+
+			`"id":"resp_1","status":"failed"},"type":"response.failed"}
+
+`)
 	case standin.OpenAIChat:
-		body["error"].(object)["code"] = contextLength
+		return failsWith(r, 400, apis[r.API].tooBig, contextLength)
 	}
-	return sends(400, "application/json", standin.Encode(body))
+	return failsWith(r, 400, apis[r.API].tooBig, nil)
 }
