@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/standin"
 	"reprise/rewrite"
 	"reprise/test/tooltest"
 )
@@ -190,7 +191,7 @@ func object(list []member, indented bool) string {
 		if indented {
 			b.WriteString("\n  ")
 		}
-		fmt.Fprintf(&b, "%s:%s", tooltest.Quoted(m.key), m.value)
+		fmt.Fprintf(&b, "%s:%s", standin.Encode(m.key), m.value)
 	}
 	if len(list) == 0 {
 		b.WriteString("{")
@@ -204,7 +205,7 @@ func object(list []member, indented bool) string {
 // otherShapes are values of other types than this one.
 func otherShapes(value string) []string {
 	shapes := []string{"null", `"text"`, "7", "true", `{"value":"text"}`, `["text"]`,
-		`[{"message":"text"}]`, tooltest.Quoted(value)}
+		`[{"message":"text"}]`, standin.Encode(value)}
 	kind := value[0]
 	return slices.DeleteFunc(shapes, func(shape string) bool {
 		digit := kind == '-' || kind >= '0' && kind <= '9'

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/standin"
 	"reprise/rewrite"
 	"reprise/test/tooltest"
 )
@@ -58,7 +59,7 @@ func withFile(s rewrite.Stream, lines string) rewrite.Stream {
 }
 
 func hostileRuns(text string) []hostileRun {
-	q := tooltest.Quoted(text)
+	q := standin.Encode(text)
 	plan := rewrite.Plan{Resume: tooltest.SomeID, Prompt: "hi", Whole: true}
 	call := func(f rewrite.Format) rewrite.CommandLine { return rewrite.CommandLine{Format: f} }
 
@@ -195,7 +196,7 @@ var hostileIDs = []string{
 // if it is found all the same.
 func TestHostileIDs(t *testing.T) {
 	for _, id := range hostileIDs {
-		q := tooltest.Quoted(id)
+		q := standin.Encode(id)
 		for name, run := range map[string]struct {
 			stream         rewrite.Stream
 			stdout, stderr string

@@ -46,7 +46,7 @@ func (s *Server) minio(bin string, tls bool) *exec.Cmd {
 
 // Start starts a server with one bucket, in a directory that other users can enter.
 func (k Kind) Start(ctx context.Context, tls bool) (*Server, error) {
-	bin, err := k.program.install()
+	bin, err := k.Install()
 	if err != nil {
 		return nil, err
 	}

@@ -40,17 +40,19 @@ type Server struct {
 	ended     chan struct{}
 }
 
-// A Kind is a program with S3's API.
+// A Kind is a program with S3's API, which `go install` builds.
 type Kind struct {
-	Name    string
-	program program
-	command func(s *Server, bin string, tls bool) *exec.Cmd
+	Name, module, version string
+	command               func(s *Server, bin string, tls bool) *exec.Cmd
 }
 
-// The programs that tests run against.
+// The programs that tests run against, in the versions that these were written for. MinIO publishes
+// no others to the module proxy.
 var (
-	Versitygw = Kind{"versitygw", versitygw, (*Server).versitygw}
-	Minio     = Kind{"minio", minio, (*Server).minio}
+	Versitygw = Kind{"versitygw", "github.com/versity/versitygw/cmd/versitygw", "v1.8.0",
+		(*Server).versitygw}
+	Minio = Kind{"minio", "github.com/minio/minio", "v0.0.0-20260212201848-7aac2a2c5b7c",
+		(*Server).minio}
 )
 
 const startTimeout = 30 * time.Second

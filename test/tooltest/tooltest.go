@@ -3,7 +3,6 @@ package tooltest
 
 import (
 	"bytes"
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -70,15 +69,6 @@ func Settings(c rewrite.CommandLine) map[string]string {
 
 // ForeignID is an id of good form, of a session that is not ours.
 const ForeignID = "99999999-8888-4777-8666-555555555555"
-
-// Quoted returns a text as a JSON string.
-func Quoted(text string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // there is no string that it could not write
-	return strings.TrimSuffix(b.String(), "\n")
-}
 
 // SomeSession is such an ID in opencode's form.
 const SomeSession = "ses_dfc14b2ceffekXc3G9bVDVUSG5"

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/standin"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/base"
@@ -426,7 +427,7 @@ func said(content, more string) string {
 }
 
 func says(text string) string {
-	return said(`{"type":"text","text":`+tooltest.Quoted(text)+`}`,
+	return said(`{"type":"text","text":`+standin.Encode(text)+`}`,
 		"")
 }
 
@@ -463,7 +464,7 @@ func fileSees(t *testing.T, stdout string, entries ...string) *rewrite.StreamSta
 
 func TestClaudeFileOutcomes(t *testing.T) {
 	synthetic := func(text, more string) string {
-		return strings.Replace(said(`{"type":"text","text":`+tooltest.Quoted(text)+`}`, more),
+		return strings.Replace(said(`{"type":"text","text":`+standin.Encode(text)+`}`, more),
 			`"model":"m"`, `"model":"<synthetic>"`, 1)
 	}
 	apiError := func(text string, status int) string {
@@ -586,7 +587,7 @@ func TestClaudeFileOutcomes(t *testing.T) {
 // Each part of a message has an entry with the usage of the whole, and the last entry's counts.
 func TestClaudeAddsUp(t *testing.T) {
 	part := func(id string, output int) string {
-		return strings.NewReplacer(`"msg_1"`, tooltest.Quoted(id), "4000",
+		return strings.NewReplacer(`"msg_1"`, standin.Encode(id), "4000",
 			fmt.Sprint(output)).Replace(says("yes"))
 	}
 	none := strings.Replace(says("yes"), `"usage"`, `"novel"`, 1)

@@ -25,7 +25,7 @@ func main() {
 		})
 	}
 	all.Go(func() error {
-		_, err := servers.InstallVersitygw()
+		_, err := servers.Versitygw.Install()
 		if errors.Is(err, servers.ErrMissing) {
 			fmt.Fprintln(os.Stderr, "the store on S3 is not tried:", err)
 			return nil
