@@ -164,17 +164,17 @@ type call struct {
 	path   string // of the first program with its name on PATH
 	args   []string
 	env    []string
-	state  string          // the directory of its ledger, "" for the default one
-	more   func() []string // further arguments, different for each call
-	stdin  func() string   // its input, different for each call; nil for none
-	many   int             // how many are made at once, 0 for one
-	reader bool            // its output goes to a program that reads a pipe, not to /dev/null
+	state  string        // the directory of its ledger, "" for the default one
+	prompt func() string // its last argument, different for each call; nil for none
+	stdin  func() string // its input, likewise
+	many   int           // how many are made at once, 0 for one
+	reader bool          // its output goes to a program that reads a pipe, not to /dev/null
 }
 
 // command returns one call that is ready to be made.
 func (b *bench) command(c call) *exec.Cmd {
-	if c.more != nil {
-		c.args = slices.Concat(c.args, c.more())
+	if c.prompt != nil {
+		c.args = append(slices.Clone(c.args), c.prompt())
 	}
 	cmd := exec.Command(c.path, c.args...)
 	cmd.Args[0] = filepath.Base(c.path)
@@ -284,21 +284,20 @@ var (
 	job        = []string{"REPRISE_TASK=bench", "REPRISE_ROLE=coder"}
 )
 
-const sentences = "Keep it small. Keep it small. Keep it small. Keep it small. Keep it small. " +
-	"Keep it small. Keep it small. Keep it small. "
+var sentences = strings.Repeat("Keep it small. ", 16)
 
 // prompts returns a function with results that are all different, and begin differently.
-func prompts() func() []string {
+func prompts() func() string {
 	return numbered(func(n int) string {
-		return fmt.Sprintf("Round %d. %s", n, sentences+sentences)
+		return fmt.Sprintf("Round %d. %s", n, sentences)
 	})
 }
 
 // rounds returns a function with prompts of one job as results: each later one adds a note to the
 // first.
-func rounds() func() []string {
+func rounds() func() string {
 	return numbered(func(n int) string {
-		text := "You are the coder.\n\n" + sentences + sentences
+		text := "You are the coder.\n\n" + sentences
 		if n > 1 {
 			text += fmt.Sprintf("\n\nNote %d.", n)
 		}
@@ -306,16 +305,16 @@ func rounds() func() []string {
 	})
 }
 
-func numbered(prompt func(n int) string) func() []string {
+func numbered(prompt func(n int) string) func() string {
 	n := 0
-	return func() []string { n++; return []string{prompt(n)} }
+	return func() string { n++; return prompt(n) }
 }
 
 // managed compares calls with an answer of a line or two.
 func (b *bench) managed() error {
-	calls := map[string]call{"direct": {path: b.shim("real"), args: streamJSON, more: prompts()}}
+	calls := map[string]call{"direct": {path: b.shim("real"), args: streamJSON, prompt: prompts()}}
 	plain := b.plain()
-	plain.args, plain.more = streamJSON, prompts()
+	plain.args, plain.prompt = streamJSON, prompts()
 	calls["goledger"] = plain
 	b.addShims(calls, streamJSON)
 	if err := b.compare("one answer", b.rounds, calls); err != nil {
@@ -326,16 +325,16 @@ func (b *bench) managed() error {
 
 // addShims adds a fresh and a resumed call of the shim.
 func (b *bench) addShims(calls map[string]call, args []string, env ...string) {
-	calls["ours, fresh"] = call{path: b.ours(), args: args, more: prompts(),
+	calls["ours, fresh"] = call{path: b.ours(), args: args, prompt: prompts(),
 		env: append(fresh, env...)}
-	calls["ours, resume"] = call{path: b.ours(), args: args, more: rounds(),
+	calls["ours, resume"] = call{path: b.ours(), args: args, prompt: rounds(),
 		env: append(job, env...)}
 }
 
 // whole compares calls of a tool of a real one's size, from start to end.
 func (b *bench) whole() error {
 	args, size := []string{"-p"}, "BENCH_REAL=1"
-	calls := map[string]call{"direct": {path: b.shim("real"), args: args, more: prompts(),
+	calls := map[string]call{"direct": {path: b.shim("real"), args: args, prompt: prompts(),
 		env: []string{size}}}
 	b.addShims(calls, args, size)
 	return b.compare(wholeTitle, max(b.rounds/6, 12), calls)
@@ -380,8 +379,8 @@ func withLedger(path string, do func(*sql.DB) error) error {
 // drops it, with an answer through a plain pipe.
 func (b *bench) streams() error {
 	pipe := call{path: b.shim("real"), args: streamJSON,
-		env:  append([]string{fmt.Sprintf("BENCH_BYTES=%d", b.large<<20)}, fresh...),
-		more: prompts(), reader: true}
+		env:    append([]string{fmt.Sprintf("BENCH_BYTES=%d", b.large<<20)}, fresh...),
+		prompt: prompts(), reader: true}
 	read := pipe
 	read.path = b.ours()
 	dropped := read
@@ -415,17 +414,17 @@ func (b *bench) atOnce(many, rounds int) error {
 	if many <= 64 { // of more, some wait in vain for its ledger
 		calls["goledger"] = b.plain()
 	}
-	more := numbered(func(n int) string {
-		return fmt.Sprintf("%s, number %d. %s", title, n, sentences+sentences)
+	prompt := numbered(func(n int) string {
+		return fmt.Sprintf("%s, number %d. %s", title, n, sentences)
 	})
 	for name, c := range calls {
-		c.args, c.env, c.many, c.more = streamJSON, fresh, many, more
+		c.args, c.env, c.many, c.prompt = streamJSON, fresh, many, prompt
 		calls[name] = c
 	}
 	if err := b.compare(title, rounds, calls); err != nil {
 		return err
 	}
-	if _, err := b.run(call{path: b.ours(), args: streamJSON, env: fresh, more: more}); err != nil {
+	if _, err := b.run(call{path: b.ours(), args: streamJSON, env: fresh, prompt: prompt}); err != nil {
 		return err
 	}
 	after, err := recorded(b.ledger(""), "true")
@@ -450,16 +449,15 @@ func (b *bench) prompts() error {
 	for _, kb := range promptSizes {
 		calls := map[string]call{}
 		for name, mark := range map[string]string{"ours": "\n", "ours, one paragraph": ""} {
-			text, n := strings.Builder{}, 0
+			text := strings.Builder{}
 			for i := 1; text.Len() < kb<<10; i++ {
 				fmt.Fprintf(&text, "Line %d. Do what is asked, line by line, in order.\n%s", i,
 					strings.Repeat(mark, i%10/9))
 			}
 			ours := call{path: b.ours(), args: streamJSON, env: fresh,
-				state: fmt.Sprint(".local/", kb, name), stdin: func() string {
-					n++
+				state: fmt.Sprint(".local/", kb, name), stdin: numbered(func(n int) string {
 					return fmt.Sprintf("%sNote %d.\n", text.String(), n)
-				}}
+				})}
 			for range alike {
 				if _, err := b.run(ours); err != nil {
 					return err
@@ -478,8 +476,8 @@ func (b *bench) prompts() error {
 // ledgers compares a resume by the number of calls in the ledger, and by whether another process
 // keeps it locked.
 func (b *bench) ledgers() error {
-	resume := call{path: b.ours(), args: streamJSON, more: rounds(), env: job}
-	calls := map[string]call{"direct": {path: b.shim("real"), args: streamJSON, more: rounds()}}
+	resume := call{path: b.ours(), args: streamJSON, prompt: rounds(), env: job}
+	calls := map[string]call{"direct": {path: b.shim("real"), args: streamJSON, prompt: rounds()}}
 	for _, n := range []int64{0, 10_000, b.calls} {
 		resume.state = stateOf(n)
 		for range 2 { // the second is resumed

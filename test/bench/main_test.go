@@ -35,7 +35,7 @@ func TestCallsAtOnce(t *testing.T) {
 		0o700); err != nil {
 		t.Fatal(err)
 	}
-	took, err := b.run(call{path: tool, more: prompts(), many: 8})
+	took, err := b.run(call{path: tool, prompt: prompts(), many: 8})
 	if err != nil || took.wall <= 0 || took.cpu <= 0 {
 		t.Fatalf("%+v, %v", took, err)
 	}

@@ -36,7 +36,6 @@ func main() {
 		"the `tools` to measure, with commas between")
 	var o wanted
 	flag.StringVar(&o.shape, "shape", "", "play this `shape` only")
-	flag.StringVar(&o.model, "model", "", "measure only claude with this `model`, "+restatedModel)
 	flag.IntVar(&rounds, "rounds", rounds, "play `n` rounds")
 	flag.IntVar(&o.backends, "backends", 1,
 		"put `n` caches behind a gateway that chooses one by claude's session ID")
@@ -106,10 +105,10 @@ func subjects(tool string) []subject {
 
 // wanted selects the subjects to measure.
 type wanted struct {
-	tools        []string
-	shape, model string // "" for all
-	backends     int    // see promptcache.Options
-	copies       string // of a rule for all calls
+	tools    []string
+	shape    string // "" for all
+	backends int    // see promptcache.Options
+	copies   string // of a rule for all calls
 }
 
 func (o wanted) run() error {
@@ -132,9 +131,6 @@ func (o wanted) run() error {
 			return fmt.Errorf("measure %s: not one of %s", tool, strings.Join(rewrite.Names, ", "))
 		}
 		for _, subject := range subjects(tool) {
-			if o.model != "" && o.model != subject.model {
-				continue
-			}
 			if err := o.measure(w, subject, shims); err != nil {
 				return errors.Join(err, w.Flush()) // with the figures so far
 			}
