@@ -125,12 +125,11 @@ func TestRolesAtOnce(t *testing.T) {
 // far returns the URL of a store behind a proxy that delays it.
 func far(t *testing.T, server *servers.Server, location string, trip time.Duration) string {
 	t.Helper()
-	proxy, err := servers.NewProxy(server.Address)
+	proxy, err := servers.NewProxy(server.Address, trip)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { proxy.Close() })
-	proxy.SetTrip(trip)
 	moved := strings.NewReplacer(server.Address, proxy.Address(), url.QueryEscape(server.Address),
 		url.QueryEscape(proxy.Address())).Replace(location)
 	if moved == location {

@@ -72,7 +72,7 @@ func (r remote) errors(t *testing.T) {
 // behind returns a store that is reached through a proxy, and connected.
 func (r remote) behind(t *testing.T) (store.Store, *servers.Proxy) {
 	t.Helper()
-	proxy, err := servers.NewProxy(r.Address)
+	proxy, err := servers.NewProxy(r.Address, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,12 +92,12 @@ func (r remote) answerLost(t *testing.T) {
 			if verb == "swap" {
 				old = storetest.Swap(t, s, "t/a", "", "one")
 			}
-			proxy.LoseAnswers()
+			proxy.Set(servers.LoseAnswers)
 			if _, err := s.Swap(t.Context(), "t/a", old,
 				[]byte("two")); !errors.Is(err, store.ErrUnknown) {
 				t.Fatal(err)
 			}
-			proxy.Pass()
+			proxy.Set(servers.Pass)
 			// The proxy closes the connection when the answer comes, so that the write has been
 			// made.
 			got, err := s.Read(t.Context(), "t/a")
@@ -111,7 +111,7 @@ func (r remote) answerLost(t *testing.T) {
 // A server that accepts and does not answer is left when the context ends.
 func (r remote) silent(t *testing.T) {
 	s, proxy := r.behind(t)
-	proxy.Hold()
+	proxy.Set(servers.Hold)
 	cause := errors.New("the store's time is up")
 	for _, connected := range []bool{true, false} {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, cause)

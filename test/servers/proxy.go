@@ -1,8 +1,6 @@
 package servers
 
 import (
-	"errors"
-	"io"
 	"net"
 	"sync"
 	"time"
@@ -12,28 +10,30 @@ import (
 type Proxy struct {
 	listener net.Listener
 	target   string
+	trip     time.Duration
 
 	mu    sync.Mutex
-	mode  mode
-	trip  time.Duration
-	conns map[net.Conn]bool
+	mode  Mode
+	conns []net.Conn
 }
 
-type mode int
+// A Mode says which data a proxy passes on.
+type Mode int
 
+// The modes of a proxy.
 const (
-	pass mode = iota
-	loseAnswers
-	hold
+	Pass        Mode = iota
+	LoseAnswers      // requests; it closes a connection when its answer comes
+	Hold             // none; it accepts connections and requests
 )
 
-// NewProxy starts a proxy on loopback.
-func NewProxy(target string) (*Proxy, error) {
+// NewProxy starts a proxy on loopback. A request and its answer take a trip together on the way.
+func NewProxy(target string, trip time.Duration) (*Proxy, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{listener: listener, target: target, conns: map[net.Conn]bool{}}
+	p := &Proxy{listener: listener, target: target, trip: trip}
 	go p.serve()
 	return p, nil
 }
@@ -41,27 +41,18 @@ func NewProxy(target string) (*Proxy, error) {
 // Address returns the proxy's host and port.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
-// Pass ends Hold and LoseAnswers for connections to come.
-func (p *Proxy) Pass() { p.set(pass) }
-
-// LoseAnswers lets requests through, and closes a connection when its answer comes.
-func (p *Proxy) LoseAnswers() { p.set(loseAnswers) }
-
-// Hold accepts connections and requests, and passes nothing on.
-func (p *Proxy) Hold() { p.set(hold) }
-
-// SetTrip sets how long a request and its answer take together on the way.
-func (p *Proxy) SetTrip(trip time.Duration) {
+// Set sets the mode.
+func (p *Proxy) Set(m Mode) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.trip = trip
+	p.mode = m
 }
 
 // Cut closes all connections.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for conn := range p.conns {
+	for _, conn := range p.conns {
 		conn.Close()
 	}
 }
@@ -71,18 +62,6 @@ func (p *Proxy) Close() error {
 	err := p.listener.Close()
 	p.Cut()
 	return err
-}
-
-func (p *Proxy) set(m mode) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.mode = m
-}
-
-func (p *Proxy) state() (mode, time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.mode, p.trip
 }
 
 func (p *Proxy) serve() {
@@ -96,62 +75,39 @@ func (p *Proxy) serve() {
 }
 
 func (p *Proxy) connect(client net.Conn) {
-	_, trip := p.state()
-	time.Sleep(trip) // of TCP's own
+	time.Sleep(p.trip) // of TCP's own
 	server, err := net.Dial("tcp", p.target)
 	if err != nil {
 		client.Close()
 		return
 	}
 	p.mu.Lock()
-	p.conns[client], p.conns[server] = true, true
+	p.conns = append(p.conns, client, server)
 	p.mu.Unlock()
-	var both sync.WaitGroup
-	both.Go(func() { p.copy(server, client, false) })
-	both.Go(func() { p.copy(client, server, true) })
-	both.Wait()
-	p.mu.Lock()
-	delete(p.conns, client)
-	delete(p.conns, server)
-	p.mu.Unlock()
+	go p.copy(server, client, false)
+	p.copy(client, server, true)
 }
-
-var errLost = errors.New("lost")
 
 // copy passes data on, later by half a trip, and closes both ends when it cannot.
 func (p *Proxy) copy(to, from net.Conn, answers bool) {
-	type piece struct {
-		content []byte
-		due     time.Time
-	}
-	pieces := make(chan piece, 1024)
-	var writer sync.WaitGroup
-	writer.Go(func() {
-		for piece := range pieces {
-			time.Sleep(time.Until(piece.due))
-			if _, err := to.Write(piece.content); err != nil {
-				from.Close() // ends the reader
+	defer to.Close()
+	defer from.Close()
+	for buffer := make([]byte, 1<<20); ; {
+		n, err := from.Read(buffer)
+		if err != nil {
+			return
+		}
+		time.Sleep(p.trip / 2)
+		p.mu.Lock()
+		mode := p.mode
+		p.mu.Unlock()
+		if mode == LoseAnswers && answers {
+			return
+		}
+		if mode != Hold {
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
 			}
 		}
-	})
-	for err := error(nil); err == nil; {
-		buffer := make([]byte, 32<<10)
-		var n int
-		n, err = from.Read(buffer)
-		mode, trip := p.state()
-		switch {
-		case n == 0 || mode == hold:
-		case mode == loseAnswers && answers:
-			err = errLost
-		default:
-			pieces <- piece{buffer[:n], time.Now().Add(trip / 2)}
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			break
-		}
 	}
-	close(pieces)
-	writer.Wait()
-	to.Close()
-	from.Close()
 }
