@@ -167,11 +167,12 @@ func (w *World) do(name string, c Call, asked func() bool) (r Result, err error)
 		return r, err
 	}
 	if c.Wrap != "" {
-		unwrap, err := w.wrap(name, c)
-		if err != nil {
+		wrapper := filepath.Join(w.Root, wrapped, name)
+		script := fmt.Sprintf("#!/bin/sh\nREAL=%q\n%s\n", filepath.Join(w.bin, name), c.Wrap)
+		if err := toolbox.Put(wrapper, script, 0o755); err != nil {
 			return r, err
 		}
-		defer unwrap()
+		defer os.Remove(wrapper)
 	}
 	if c.Args, err = w.fill(c.Args); err != nil {
 		return r, err
@@ -246,20 +247,6 @@ func put(dir string, files map[string]string) error {
 	return nil
 }
 
-// wrap replaces the real tool by a script until unwrap is called.
-func (w *World) wrap(name string, c Call) (unwrap func(), err error) {
-	real, path, env := w.bin, w.path, w.env
-	dir := filepath.Join(w.Root, "wrapped")
-	script := fmt.Sprintf("#!/bin/sh\nREAL=%q\n%s\n", filepath.Join(real, name), c.Wrap)
-	if err := toolbox.Put(filepath.Join(dir, name), script, 0o755); err != nil {
-		return nil, fmt.Errorf("write wrapper: %w", err)
-	}
-	w.path = append(slices.Clone(path[:len(path)-1]), dir)
-	w.env = append(env[:len(env):len(env)],
-		"PATH="+strings.Join(w.path, ":")+":"+real+":"+os.Getenv("PATH"))
-	return func() { w.path, w.env = path, env }, nil
-}
-
 // fill replaces the placeholders of session IDs.
 func (w *World) fill(args []string) (filled []string, err error) {
 	for _, arg := range args {
@@ -310,38 +297,33 @@ func (w *World) Lookup(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
-	return filepath.Join(w.path[0], name)
+	i := slices.IndexFunc(w.path, func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	})
+	return filepath.Join(w.path[max(i, 0)], name)
 }
 
 // patience is how long a tool can take to ask its model on a busy machine.
 const patience = 5 * time.Minute
 
-// await waits for the moment of the signal. The process might have ended by then.
-func (c Call) await(ready func() bool) bool {
-	if !Until(patience, ready) {
-		return false
-	}
-	if c.At == Middle {
-		time.Sleep(settle)
-	}
-	time.Sleep(c.After)
-	return true
-}
-
-// befall has the call's signal, keys or size come at their moment, and returns when that was.
+// befall has the call's signal, keys or size come at their moment, and returns when that was. The
+// process might have ended by then.
 func (o *output) befall(c Call, pid int, asked func() bool) <-chan time.Time {
 	at := make(chan time.Time, 1)
 	if c.Signal == 0 && c.Typed == "" && c.Size == 0 {
 		return at
 	}
-	ready := map[Moment]func() bool{Start: func() bool {
-		return true
-	}, Middle: asked, End: o.begun}[c.At]
 	go func() {
-		if c.await(ready) {
-			at <- time.Now()
-			o.act(c, pid)
+		if c.At == Middle && !Until(patience, asked) || c.At == End && !Until(patience, o.begun) {
+			return
 		}
+		if c.At == Middle {
+			time.Sleep(settle)
+		}
+		time.Sleep(c.After)
+		at <- time.Now()
+		o.act(c, pid)
 	}()
 	return at
 }

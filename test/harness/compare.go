@@ -20,23 +20,21 @@ func Compare(direct, shimmed *World, a, b Result) (found []string) {
 	if a.Left != b.Left {
 		found = append(found, fmt.Sprintf("%d processes left; with the shim %d", a.Left, b.Left))
 	}
-	texts := []struct{ what, direct, shimmed string }{
-		{"stdout", a.Stdout, b.Stdout},
-		{"stderr", a.Stderr, b.Stderr},
-		{"files", direct.sorted(a.Files), shimmed.sorted(b.Files)},
+	differ := func(what, a, b string) {
+		if d := Differ(what, direct.Mask(a), shimmed.Mask(b)); d != "" {
+			found = append(found, d)
+		}
 	}
 	if len(a.Asked) != len(b.Asked) {
 		found = append(found, fmt.Sprintf("asked the model %d times; with the shim %d",
 			len(a.Asked), len(b.Asked)))
 	}
 	one, other := direct.bodies(a), shimmed.bodies(b)
+	differ("stdout", a.Stdout, b.Stdout)
+	differ("stderr", a.Stderr, b.Stderr)
+	differ("files", direct.sorted(a.Files), shimmed.sorted(b.Files))
 	for i := range min(len(one), len(other)) {
-		texts = append(texts, struct{ what, direct, shimmed string }{"request", one[i], other[i]})
-	}
-	for _, t := range texts {
-		if d := Differ(t.what, direct.Mask(t.direct), shimmed.Mask(t.shimmed)); d != "" {
-			found = append(found, d)
-		}
+		differ("request", one[i], other[i])
 	}
 	return found
 }

@@ -63,14 +63,18 @@ func Bare(root string, path ...string) (*World, error) {
 	return w, nil
 }
 
+// wrapped is the directory of a script that runs in place of the real CLI.
+const wrapped = "wrapped"
+
 // New creates a world with a model, which is removed when the caller closes it. All have names of
 // one length, since the models count it. The shims resume all tools, whatever that costs.
 func New(tool, real, shims string, model markers.Options) (*World, error) {
-	path := []string{real}
+	root := filepath.Join(os.TempDir(), fmt.Sprintf("reprise-%016x", rand.Uint64()))
+	path := []string{filepath.Join(root, wrapped), real}
 	if shims != "" {
-		path = []string{shims, real}
+		path = append([]string{shims}, path...)
 	}
-	w, err := Bare(filepath.Join(os.TempDir(), fmt.Sprintf("reprise-%016x", rand.Uint64())), path...)
+	w, err := Bare(root, path...)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -259,10 +258,8 @@ func (c *cost) play(w *harness.World, s shape, j *job) error {
 
 // commit commits all changes, as callers do between rounds.
 func commit(project string) error {
-	git := exec.Command("sh", "-c",
-		`git add -A && git -c user.name=caller -c user.email=caller@localhost commit --allow-empty -qm "A round"`)
-	git.Dir = project
-	_, err := toolbox.Run(git)
+	_, err := toolbox.Output("sh", "-c", `cd "$0" && git add -A && git -c user.name=caller `+
+		`-c user.email=caller@localhost commit --allow-empty -qm "A round"`, project)
 	return err
 }
 

@@ -3,9 +3,7 @@ package tooltest
 
 import (
 	"bytes"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,14 +15,6 @@ import (
 
 // SomeID is the ID of the session that tests are about.
 const SomeID = "11111111-2222-4333-8444-555555555555"
-
-// Files returns files by their paths, with their texts.
-func Files(texts map[string]string) (files []rewrite.File) {
-	for _, path := range slices.Sorted(maps.Keys(texts)) {
-		files = append(files, rewrite.File{Path: path, Text: texts[path]})
-	}
-	return files
-}
 
 // Feed feeds a run to a stream, stderr first, and returns the output for the caller.
 func Feed(s rewrite.Stream, stdout, stderr []byte) (out, errOut string) {

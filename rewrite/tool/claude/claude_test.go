@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -182,7 +183,7 @@ func TestClaudeSettles(t *testing.T) {
 	// A setting that makes json an array of all events changes nothing: the array is read too.
 	verbose := map[string]string{"/h/.claude/settings.json": `{"verbose":true}`}
 	if c := tool.ResolveWithEnv(parse("-p hi --output-format json", "HOME=/h"),
-		rewrite.HostEnv{Settings: tooltest.Files(verbose)}); c.Mode != rewrite.Fresh {
+		rewrite.HostEnv{Settings: files(verbose)}); c.Mode != rewrite.Fresh {
 		t.Errorf("verbose in settings: %s %q", c.Mode, c.Reason)
 	}
 	own := tool.ResolveWithEnv(parse("-p hi", "HOME=/h"),
@@ -231,7 +232,7 @@ func TestClaudeAsksForAnHour(t *testing.T) {
 		{version: "2.1.330", settings: settings},
 	} {
 		c := tool.ResolveWithEnv(parse("-p hi"+tt.line, append(tt.env, "HOME=/h")...),
-			rewrite.HostEnv{Version: tt.version, Settings: tooltest.Files(tt.settings)})
+			rewrite.HostEnv{Version: tt.version, Settings: files(tt.settings)})
 		if c.HourCache != tt.hour {
 			t.Errorf("%+v: %q", tt, c.HourCache)
 		}
@@ -726,9 +727,9 @@ func TestClaudeReadsItsState(t *testing.T) {
 }`
 	settings := func(state, credentials string) []rewrite.Setting {
 		c := parse("-p hi", "HOME=/h")
-		files := map[string]string{"/h/.claude.json": state,
+		states := map[string]string{"/h/.claude.json": state,
 			"/h/.claude/.credentials.json": credentials}
-		return tool.ResolveWithEnv(c, rewrite.HostEnv{Settings: tooltest.Files(files),
+		return tool.ResolveWithEnv(c, rewrite.HostEnv{Settings: files(states),
 			Dirs: []string{"/p", "/q"}}).Settings
 	}
 	want := []rewrite.Setting{
@@ -796,7 +797,7 @@ func TestClaudeResumesWithItsModel(t *testing.T) {
 			env = append(env, tt.env)
 		}
 		c := tool.ResolveWithEnv(parse(tt.line, env...),
-			rewrite.HostEnv{Version: tt.version, Settings: tooltest.Files(tt.settings)})
+			rewrite.HostEnv{Version: tt.version, Settings: files(tt.settings)})
 		for _, resumes := range []bool{true, false} {
 			target := rewrite.ToFresh("hi")
 			if resumes {
@@ -808,4 +809,12 @@ func TestClaudeResumesWithItsModel(t *testing.T) {
 			}
 		}
 	}
+}
+
+// files returns files by their paths, with their texts.
+func files(texts map[string]string) (all []rewrite.File) {
+	for _, path := range slices.Sorted(maps.Keys(texts)) {
+		all = append(all, rewrite.File{Path: path, Text: texts[path]})
+	}
+	return all
 }

@@ -27,7 +27,6 @@ func Run(t *testing.T, fresh func(t *testing.T) (open func() store.Store)) {
 		run  func(*testing.T, func() store.Store)
 	}{
 		{"Register", register}, {"Stale", stale}, {"Recreated", recreated}, {"OneWins", oneWins},
-		{"OneCreates", oneCreates},
 		{"Contents", contents}, {"Large", large}, {"Delete", remove}, {"List", list},
 		{"ListLong", listLong},
 		{"Deadline", deadline}, {"Concurrent", concurrent},
@@ -140,25 +139,17 @@ func race(t *testing.T, stores []store.Store, key, old string, round int) (won i
 	return wins.Load(), version
 }
 
+// One of many writers at once swaps a register, and one creates another.
 func oneWins(t *testing.T, open func() store.Store) {
 	stores := many(open)
 	version := Swap(t, stores[0], "t/a", "", "start")
 	for round := range rounds {
 		won, next := race(t, stores, "t/a", version, round)
-		if won != 1 {
-			t.Fatalf("round %d: %d of %d writers won", round, won, writers)
+		created, _ := race(t, stores, fmt.Sprint("t/", round), "", round)
+		if won != 1 || created != 1 {
+			t.Fatalf("round %d: of %d writers %d won, %d created it", round, writers, won, created)
 		}
 		version = next
-	}
-}
-
-func oneCreates(t *testing.T, open func() store.Store) {
-	stores := many(open)
-	for round := range rounds {
-		key := fmt.Sprint("t/", round)
-		if won, _ := race(t, stores, key, "", round); won != 1 {
-			t.Fatalf("round %d: %d of %d writers created it", round, won, writers)
-		}
 	}
 }
 
