@@ -15,27 +15,24 @@ import (
 	"strings"
 )
 
-// compilers are Debian's names of the C compilers, and the packages that contain them and the C
-// library.
-var compilers = map[string]struct{ command, packages string }{
-	"amd64": {"x86_64-linux-gnu-gcc", "gcc-x86-64-linux-gnu libc6-dev-amd64-cross"},
-	"arm64": {"aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"},
-}
+// compilers are Debian's names of the C compilers.
+var compilers = map[string]string{"amd64": "x86_64-linux-gnu-gcc", "arm64": "aarch64-linux-gnu-gcc"}
 
 func compilerFor(arch string) (string, error) {
-	c, known := compilers[arch]
+	command, known := compilers[arch]
 	if !known {
 		return "", fmt.Errorf("build for %s: there is no such architecture\nhint: amd64 or arm64",
 			arch)
 	}
-	if _, err := exec.LookPath(c.command); err == nil {
-		return c.command, nil
+	if _, err := exec.LookPath(command); err == nil {
+		return command, nil
 	}
 	if arch == runtime.GOARCH {
 		return "cc", nil
 	}
-	return "", fmt.Errorf("build for %s: %s is not on PATH\nhint: apt install %s (Debian)", arch,
-		c.command, c.packages)
+	packaged := strings.ReplaceAll(strings.TrimSuffix(command, "-gcc"), "_", "-")
+	return "", fmt.Errorf("build for %s: %s is not on PATH\nhint: apt install gcc-%s "+
+		"libc6-dev-%s-cross (Debian)", arch, command, packaged, arch)
 }
 
 // A program is a program of a release. Without C code it needs no C compiler.

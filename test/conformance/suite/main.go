@@ -95,13 +95,12 @@ func (o options) suite(tools []string, shims string) error {
 	}
 	fmt.Println("seed", o.seed)
 	failed := 0
-	judge := func(s scenario) verdict { return stage{real[s.tool], shims}.judge(s) }
-	for v := range verdicts(all, judge) {
+	stage{real, shims}.judgeAll(all, func(v verdict) {
 		v.print()
 		if v.failed {
 			failed++
 		}
-	}
+	})
 	fmt.Printf("%d passed, %d failed\n", len(all)-failed, failed)
 	if failed > 0 {
 		return errors.New("the shim can be noticed")
@@ -109,8 +108,7 @@ func (o options) suite(tools []string, shims string) error {
 	return nil
 }
 
-// chosen returns the selected scenarios in the order of their names; those that must run alone come
-// last.
+// chosen returns the selected scenarios in the order of their names.
 func (o options) chosen(tools []string) ([]scenario, error) {
 	match, err := regexp.Compile(o.run)
 	if err != nil {
@@ -127,15 +125,8 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 	if o.sample {
 		all = sample(all, o.seed)
 	}
-	order := func(s scenario) int {
-		if s.timed {
-			return 1
-		}
-		return 0
-	}
 	slices.SortFunc(all, func(a, b scenario) int {
-		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.name, b.name),
-			cmp.Compare(a.tool, b.tool))
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.tool, b.tool))
 	})
 	return all, nil
 }
@@ -162,40 +153,35 @@ func sample(all []scenario, seed uint64) (drawn []scenario) {
 	return drawn
 }
 
-// verdicts judges several scenarios at a time, and timed ones one by one. It repeats each that
+// judgeAll judges several scenarios at a time, and timed ones one by one. It repeats each that
 // differs alone at the end: a fault of the shim persists, an effect of the busy machine does not.
-func verdicts(all []scenario, judge func(scenario) verdict) <-chan verdict {
-	out := make(chan verdict)
-	go func() {
-		defer close(out)
-		var again []scenario
-		var mu sync.Mutex
-		alone := slices.IndexFunc(all, func(s scenario) bool { return s.timed })
-		if alone < 0 {
-			alone = len(all)
-		}
-		try := func(s scenario) {
-			v := judge(s)
-			if !v.failed {
-				out <- v
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
+func (st stage) judgeAll(all []scenario, report func(verdict)) {
+	var again []scenario
+	var mu sync.Mutex
+	try := func(s scenario) {
+		v := st.judge(s)
+		mu.Lock()
+		defer mu.Unlock()
+		if v.failed {
 			again = append(again, s)
+		} else {
+			report(v)
 		}
-		var busy errgroup.Group
-		busy.SetLimit(parallel)
-		for _, s := range all[:alone] {
+	}
+	var busy errgroup.Group
+	busy.SetLimit(parallel)
+	for _, s := range all {
+		if !s.timed {
 			busy.Go(func() error { try(s); return nil })
 		}
-		_ = busy.Wait() // none fails
-		for _, s := range all[alone:] {
+	}
+	_ = busy.Wait() // none fails
+	for _, s := range all {
+		if s.timed {
 			try(s)
 		}
-		for _, s := range again {
-			out <- judge(s)
-		}
-	}()
-	return out
+	}
+	for _, s := range again {
+		report(st.judge(s))
+	}
 }

@@ -76,7 +76,7 @@ func Install(pin realcli.Pin) (bin string, done func(), err error) {
 // Try runs the core of the suite with the version of a tool that is in a directory, and returns the
 // calls that do not work.
 func Try(tool, bin, shims string) (differed []string) {
-	st, c := stage{real: bin, shims: shims}, clis[tool]
+	st, c := stage{map[string]string{tool: bin}, shims}, clis[tool]
 	for _, part := range [][2]string{
 		{"passed through: ", st.tally(c.named(tool, passed))},
 		{"fresh: ", st.tally(c.named(tool, c.managed()))},
@@ -141,12 +141,12 @@ func (st stage) tally(all []scenario) string {
 	for i := range all {
 		all[i].racy = true
 	}
-	for v := range verdicts(all, st.judge) {
+	st.judgeAll(all, func(v verdict) {
 		if v.failed {
 			noticed = append(noticed, v.name)
 			fmt.Fprintf(os.Stderr, "%s %s: %s\n", v.tool, v.name, strings.Join(v.detail, "\n"))
 		}
-	}
+	})
 	if len(noticed) == 0 {
 		return ""
 	}
@@ -158,7 +158,7 @@ func (st stage) tally(all []scenario) string {
 // resumes plays two rounds of a job. It returns why the second one did not resume the session of the
 // first, "" if it did.
 func (st stage) resumes(tool string) string {
-	w, err := harness.New(tool, st.real, st.shims, markers.Options{})
+	w, err := harness.New(tool, st.real[tool], st.shims, markers.Options{})
 	if err != nil {
 		return cell(err.Error())
 	}

@@ -18,8 +18,12 @@ const (
 	slack  = 50 * time.Millisecond // by which its output can come later
 )
 
-// A stage is where scenarios are played: a real CLI and the shims.
-type stage struct{ real, shims string }
+// A stage is where scenarios are played: the directories of real CLIs by their names, and the
+// shims'.
+type stage struct {
+	real  map[string]string
+	shims string
+}
 
 // play runs a scenario in two equal worlds and returns the differences. A difference in only one of
 // several runs is printed, and does not count: tools vary by themselves, some once in a hundred
@@ -56,7 +60,7 @@ func (st stage) repeat(s scenario, most int, differs bool) (found []string, err 
 func (st stage) once(s scenario) (found []string, last [2]harness.Result, err error) {
 	var worlds [2]*harness.World
 	for i, shims := range []string{"", st.shims} {
-		if worlds[i], err = harness.New(s.tool, st.real, shims, markers.Options{}); err != nil {
+		if worlds[i], err = harness.New(s.tool, st.real[s.tool], shims, markers.Options{}); err != nil {
 			return nil, last, err
 		}
 		defer worlds[i].Close()
