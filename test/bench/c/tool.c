@@ -65,19 +65,17 @@ static int real_size(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	static char filler[1000], first[4096], path[4096], id[40], buf[65536];
-	const char *bytes = getenv("BENCH_BYTES");
+	const char *bytes = getenv("BENCH_BYTES"), *resumed;
 	long long left = bytes ? atoll(bytes) : 0;
 	struct stat st;
-	int resumed = 0;
 	FILE *session;
 
 	if (argc > 1 && strcmp(argv[1], "--version") == 0)
 		return puts("9.9.9 (bench)") < 0;
 	snprintf(id, sizeof id, "00000000-0000-4000-8000-%012d", getpid());
 	snprintf(first, sizeof first, "%s/.claude/projects/bench/first", getenv("HOME"));
-	for (int i = 1; i + 1 < argc; i++)
-		if (strcmp(argv[i], "--resume") == 0)
-			resumed = snprintf(id, sizeof id, "%s", argv[i + 1]);
+	if ((resumed = value(argc, argv, "--resume", NULL)))
+		snprintf(id, sizeof id, "%s", resumed);
 	if (!isatty(0))
 		while (read(0, buf, sizeof buf) > 0)
 			;
