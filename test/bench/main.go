@@ -424,7 +424,8 @@ func (b *bench) atOnce(many, rounds int) error {
 	if err := b.compare(title, rounds, calls); err != nil {
 		return err
 	}
-	if _, err := b.run(call{path: b.ours(), args: streamJSON, env: fresh, prompt: prompt}); err != nil {
+	next := call{path: b.ours(), args: streamJSON, env: fresh, prompt: prompt}
+	if _, err := b.run(next); err != nil {
 		return err
 	}
 	after, err := recorded(b.ledger(""), "true")

@@ -155,8 +155,8 @@ func (st stage) tally(all []scenario) string {
 		strings.Join(noticed, "; "))
 }
 
-// resumes plays two rounds of a job. It returns why the second one did not resume the session of the
-// first, "" if it did.
+// resumes plays two rounds of a job. It returns why the second one did not resume the session of
+// the first, "" if it did.
 func (st stage) resumes(tool string) string {
 	w, err := harness.New(tool, st.real[tool], st.shims, markers.Options{})
 	if err != nil {

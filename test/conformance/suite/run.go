@@ -60,7 +60,8 @@ func (st stage) repeat(s scenario, most int, differs bool) (found []string, err 
 func (st stage) once(s scenario) (found []string, last [2]harness.Result, err error) {
 	var worlds [2]*harness.World
 	for i, shims := range []string{"", st.shims} {
-		if worlds[i], err = harness.New(s.tool, st.real[s.tool], shims, markers.Options{}); err != nil {
+		worlds[i], err = harness.New(s.tool, st.real[s.tool], shims, markers.Options{})
+		if err != nil {
 			return nil, last, err
 		}
 		defer worlds[i].Close()
