@@ -172,7 +172,7 @@ func (w *World) do(name string, c Call, asked func() bool) (r Result, err error)
 		if err := toolbox.Put(wrapper, script, 0o755); err != nil {
 			return r, err
 		}
-		defer os.Remove(wrapper)
+		defer os.RemoveAll(wrapper)
 	}
 	if c.Args, err = w.fill(c.Args); err != nil {
 		return r, err
