@@ -51,7 +51,8 @@ type Price struct {
 	Source string `toml:"source"`
 }
 
-// Long are the rates of a whole request if the prompt, cached or not, exceeds Above; 0 for none.
+// Long are the rates of a whole request with a prompt, cached or not, of more than Above tokens. If
+// Above is 0 there are none.
 type Long struct {
 	Above int64 `toml:"above"`
 	Rates
@@ -115,7 +116,8 @@ func parse(file, text string) ([]Price, error) {
 
 var priceHead = regexp.MustCompile(`(?m)^[ \t]*\[\[price\]\]`)
 
-// priceLine returns the line where the price of that index begins, which the library does not keep.
+// priceLine returns the number of the line where the price of that index begins. The library keeps
+// no place of a table.
 func priceLine(text string, index int) int {
 	before := priceHead.Split(text, index+2)
 	return 1 + strings.Count(strings.Join(before[:min(index+1, len(before))], ""), "\n")

@@ -19,14 +19,16 @@ type Retention struct {
 	// Superseded is how long a session stays after copies last continued it, whatever else keeps it
 	// for the age or rank; 0 for as long as others.
 	Superseded decide.Millis
-	// TTL and MaxAge are the longest that configuration and rules allow for a resume.
+	// TTL and MaxAge bound the sessions that can still be resumed: the longest that configuration
+	// and rules allow.
 	TTL, MaxAge decide.Millis
 }
 
 // KeepsNothing reports a policy that would remove everything.
 func (p Retention) KeepsNothing() bool { return p.KeepWithin <= 0 && p.KeepLast <= 0 }
 
-// A Reason is why a session is kept or can be removed. As an error it is why the files stay.
+// A Reason says in one word why a session is kept or can be removed. As an error it is why the
+// files stay.
 type Reason string
 
 func (r Reason) Error() string { return string(r) }
@@ -69,8 +71,9 @@ type Verdict struct {
 	Reasons []Reason
 }
 
-// Apply judges the sessions, chain by chain, a chain's newest session first. checkFiles is called
-// for the sessions that nothing else keeps, and returns why the files cannot be removed, or "".
+// Apply judges the sessions. It returns verdicts chain by chain, a chain's newest session first. It
+// calls checkFiles for the sessions that nothing else keeps; checkFiles returns "" if the files can
+// be removed, else why not.
 func Apply(now decide.Millis, sessions []ledger.SessionFile, p Retention,
 	checkFiles func(ledger.SessionFile) Reason) []Verdict {
 	sorted := slices.SortedFunc(slices.Values(sessions), func(a, b ledger.SessionFile) int {

@@ -276,7 +276,8 @@ func lock(root *os.Root, pattern string) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// openRegular opens a file for reading. Another kind of file counts as missing: it might block.
+// openRegular opens a file for reading. Anything but a regular file counts as missing, since
+// opening it might block.
 func openRegular(root *os.Root, p string) (*os.File, error) {
 	f, err := root.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -293,7 +294,8 @@ func openRegular(root *os.Root, p string) (*os.File, error) {
 	return f, nil
 }
 
-// A Finder finds the files of sessions, in one run: it reads files that keep sessions only once.
+// A Finder finds the files of sessions. It reads the files that keep sessions only once, so each
+// run needs a new one.
 type Finder struct {
 	read map[[2]string]mentions // by home and pattern
 }

@@ -20,7 +20,8 @@ type Versions struct {
 	SDKs   []Tool `json:"sdks"`
 }
 
-// A Tool is a package that users install, with the version of all tests and the others tried.
+// A Tool is the version that all tests are run with, and the others that were tried, of the package
+// that users install.
 type Tool struct {
 	Name string `json:"tool"`
 	Pin  string `json:"pin"` // PACKAGE@VERSION, as npm takes it, or PACKAGE==VERSION, as pip does

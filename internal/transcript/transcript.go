@@ -43,7 +43,8 @@ var messages = map[string]func(line) (content json.RawMessage, ok bool){
 	},
 }
 
-// FirstPrompt returns the first prompt that can be read in a session's file, "" if there is none.
+// FirstPrompt returns the first prompt of the session in a tool's file, "" if the file contains
+// none that can be read.
 func FirstPrompt(tool, path string) (string, error) {
 	message, ok := messages[tool]
 	if !ok || path == "" {

@@ -37,7 +37,8 @@ func (b Base) Options(help string) rewrite.Probe {
 	return grammar.ReadProbe(help, b.Yargs, b.Help...)
 }
 
-// Refused ignores limits, logins, network errors and unknown texts: none concerns the session.
+// Refused ignores limits, logins, network errors and anything unknown: they do not concern the
+// session.
 func (b Base) Refused(stderr string, exit int) reason.Code {
 	if exit == 0 {
 		return ""
@@ -117,7 +118,8 @@ func (b Base) Read(p grammar.Args, in rewrite.Input) rewrite.CommandLine {
 	return c
 }
 
-// Stdin returns the use of stdin, which is beside if there is a prompt in argv.
+// Stdin returns the use of stdin in a call that can have the prompt in argv. Beside one it has the
+// use beside.
 func Stdin(in rewrite.Input, prompt bool, beside rewrite.StdinUse) rewrite.StdinUse {
 	switch {
 	case in.StdinTTY:
@@ -170,7 +172,8 @@ func (b Base) Complete(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input,
 	}
 }
 
-// why returns the first reason why the call is not managed, in one order for all tools, or "".
+// why returns why the call is not managed, or "": the first reason in an order that is the same for
+// all tools.
 func (b Base) why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input, s Signs) reason.Code {
 	return cmp.Or(
 		s.First,
@@ -198,7 +201,8 @@ func When(holds bool, why reason.Code) reason.Code {
 	return ""
 }
 
-// asksHeadless reports whether an argument, which can be unparsed, asks for a headless run.
+// asksHeadless reports whether an argument asks for a headless run: an unknown option before it
+// keeps it from being parsed.
 func asksHeadless(arg string) bool {
 	return slices.Contains([]string{"-p", "--print", "--prompt"}, arg)
 }

@@ -17,7 +17,8 @@ type Causes []struct {
 	Why  reason.Code
 }
 
-// WithStatus returns more causes, with the failures that begin with HTTP's status in a format.
+// WithStatus returns the beginnings of the failures of a tool that writes the status of HTTP in a
+// format, and more.
 func WithStatus(format string, more ...Causes) Causes {
 	all := slices.Concat(more...)
 	for _, status := range []int{401, 429, 500, 502, 503, 504, 529} {
@@ -26,7 +27,8 @@ func WithStatus(format string, more ...Causes) Causes {
 	return all
 }
 
-// FailureByStatus returns why HTTP's status means a failure, "" if that can lie in the session.
+// FailureByStatus returns why a request with an HTTP status failed, "" if that can lie in the
+// session.
 func FailureByStatus(status int) reason.Code {
 	return cmp.Or(
 		When(status == 401, reason.LoginRefused),

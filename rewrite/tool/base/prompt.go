@@ -31,9 +31,10 @@ func Add(p *rewrite.Plan, c rewrite.CommandLine, promptOption string, options ..
 	}
 }
 
-// placePrompt puts the prompt of a resume where the caller's was. A whole prompt stays as it came.
-// A delta goes to stdin if any of the caller's prompt came from there, if it is too long for argv,
-// or if the tool would read it as an option or a subcommand and no option can have it as a value.
+// placePrompt puts the prompt of a resume where the caller's prompt was. A whole prompt stays as
+// the caller sent it. A delta goes to stdin if any of the caller's prompt came from there, if it is
+// too long for argv, or if the tool would read it as an option or a subcommand there, unless it can
+// be the value of an option.
 func placePrompt(p *rewrite.Plan, c rewrite.CommandLine, option string) {
 	// Argv ends at a NUL, and every user of the machine can read it.
 	fromArgv := cmp.Or(p.Asked, p.Prompt) == c.Prompt
@@ -69,7 +70,8 @@ func replacePrompt(p *rewrite.Plan, places []rewrite.Span, option string) bool {
 	return true
 }
 
-// AsAsked puts the caller's prompt into an event that shows the text sent to the model.
+// AsAsked replaces the prompt in an event that shows it: the caller's prompt instead of the text
+// sent to the model.
 func AsAsked(p *rewrite.Plan, event []byte) []byte {
 	if p.Asked == "" {
 		return event
@@ -77,7 +79,8 @@ func AsAsked(p *rewrite.Plan, event []byte) []byte {
 	return bytes.Replace(event, jsonline.RawString(p.Prompt), jsonline.RawString(p.Asked), 1)
 }
 
-// removePrompt removes the caller's prompt: of a cluster of letters only the last one.
+// removePrompt removes the caller's prompt from a command line. In a cluster of letters only the
+// last one is the prompt's.
 func removePrompt(args []string, prompt []rewrite.Span) []string {
 	prompt = slices.SortedFunc(slices.Values(prompt), func(a, b rewrite.Span) int {
 		return a.At - b.At

@@ -30,7 +30,8 @@ func IsUUID(id string) bool {
 	}, id) == "00000000-0000-0000-0000-000000000000"
 }
 
-// AtLeast reports whether a version is at least another. An unknown one counts as the newest.
+// AtLeast reports whether a version is at least major.minor.patch. An unknown version counts as the
+// newest.
 func AtLeast(version string, want ...int) bool {
 	parts := strings.Split(version, ".")
 	for i, w := range want[:min(len(want), len(parts))] {

@@ -91,7 +91,8 @@ var descriptor = rewrite.Descriptor{
 	},
 }
 
-// options lists the options of claude 2.1.329 in --help, and others that callers use.
+// options lists every option of claude 2.1.329: those in --help and the undocumented ones
+// that callers use.
 var options = grammar.Options{
 	{grammar.Setting, rewrite.NoValue, `--allow-dangerously-skip-permissions --await-initialize
 		--brief --chrome --dangerously-skip-permissions --disable-slash-commands
@@ -127,11 +128,13 @@ var options = grammar.Options{
 	{grammar.Admin, rewrite.NoValue, `--help|-h --version|-v`},
 }
 
-// sessionEnv lists variables that change a run's session. A call with one is not managed.
+// sessionEnv lists variables that change which session a run uses. A call with one of them is
+// not managed.
 var sessionEnv = []string{"CLAUDE_CODE_SKIP_PROMPT_HISTORY", "CLAUDE_CODE_SIMPLE",
 	"CLAUDE_CODE_SAFE_MODE"}
 
-// cacheEnv lists variables that say how long the provider keeps a prompt, or that it keeps none.
+// cacheEnv lists variables that let a caller choose how long the provider keeps a prompt, or that
+// it keeps none.
 var cacheEnv = []string{
 	"CLAUDE_CODE_PROMPT_CACHE_TTL", "CLAUDE_CODE_MESSAGES_PROMPT_CACHE_TTL",
 	"ENABLE_PROMPT_CACHING_1H", "FORCE_PROMPT_CACHING_5M", "DISABLE_PROMPT_CACHING",
@@ -284,8 +287,9 @@ func hooks(c *rewrite.CommandLine, s rewrite.HostEnv) {
 
 func credentialsFile(home string) string { return home + "/.credentials.json" }
 
-// servers returns the MCP servers of user and project in claude's state file, and which of the
-// project's own are enabled. Claude rewrites the rest of that file at every start.
+// servers returns the MCP servers that claude's state file names for the user and for a
+// project, and which of the project's own are enabled. Nothing else in that file counts, since
+// claude rewrites it at every start.
 func servers(state string, dirs []string) []rewrite.Setting {
 	var found []rewrite.Setting
 	add := func(name, object string) {
@@ -355,7 +359,8 @@ func readFiles(c *rewrite.CommandLine, s rewrite.HostEnv) (state, credentials, t
 	return state, credentials, texts
 }
 
-// ResolveWithEnv adds the settings of the files, and the abilities of the version.
+// ResolveWithEnv adds the settings files that a session depends on, and the abilities of the
+// version.
 func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	own := base.Own[details](c)
 	state, credentials, texts := readFiles(&c, s)
@@ -408,7 +413,8 @@ func signs(c rewrite.CommandLine, p grammar.Args, in rewrite.Input) base.Signs {
 	return s
 }
 
-// ActsOn reports file mentions, and the words that make claude think more in that turn.
+// ActsOn reports file mentions ("@" followed by anything but space) and the words that make claude
+// think more in that turn.
 func (claude) ActsOn(text string) bool {
 	lower := strings.ToLower(text)
 	return base.Mentions(text, '@', false) || strings.Contains(lower, "ultrathink") ||
@@ -482,7 +488,8 @@ func (claude) ForkPoint(tail []byte) string {
 	return ""
 }
 
-// refusals are claude's on stderr. A session held by a background agent is busy, not dead.
+// refusals lists claude's words on stderr when it refuses a resume. A
+// session held by a background agent is busy, not dead.
 var refusals = base.Causes{
 	{"No conversation found with session ID", reason.RefusedUnknown},
 	{"requires a valid session ID", reason.RefusedUnknown},
@@ -493,7 +500,8 @@ var refusals = base.Causes{
 	{"No deferred tool marker found", reason.RefusedBroken},
 }
 
-// failures are measured with 2.0.76, 2.1.197 and 2.1.329. Newer ones add the status as a number.
+// failures are measured with 2.0.76, 2.1.197 and 2.1.329. A newer one has the status beside the
+// text.
 var failures = base.WithStatus("API Error: %d ", base.Causes{
 	{"API Error: Unable to connect to API (", reason.Unreachable},
 	{"API Error: Connection refused", reason.Unreachable},

@@ -34,13 +34,15 @@ type fileEntry struct {
 	Status    int    `json:"apiErrorStatus"`
 }
 
-// Every entry worth parsing contains one of entries. In a message's text the quotes are escaped.
+// entries are texts; every entry worth parsing contains one. In the text of a message
+// the quotes would be escaped.
 var entries = jsonline.Marks{
 	[]byte(`"type":"user"`), []byte(`"type":"assistant"`), []byte(`"type":"system"`),
 	[]byte(`"type":"cost-state"`),
 }
 
-// File reads a line of the session's file. A copy's begins with entries from before the run.
+// File reads a line of the session's file. A copy's file begins with its source's entries, which
+// are older than the run.
 func (s *stream) File(_ string, line []byte) {
 	s.endTasks(line)
 	if !entries.In(line) {

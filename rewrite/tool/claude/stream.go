@@ -36,7 +36,8 @@ func (claude) Stream(c rewrite.CommandLine, p rewrite.Plan,
 	return s
 }
 
-// Every line worth parsing contains one of marks, anywhere: versions differ in the order of keys.
+// marks are words; every line worth parsing contains at least one. The order of keys
+// changes between versions, so they are searched for anywhere in the line.
 var marks = jsonline.NewMarks("result", "assistant", "init", "compact_boundary", "stream_event")
 
 func (s *stream) Line(line []byte) []byte {
@@ -57,7 +58,8 @@ func (s *stream) Line(line []byte) []byte {
 	return s.jsonLine(line)
 }
 
-// hookLine returns an event of a start hook with the name that it has in a new session (2.1.332).
+// hookLine returns an event of a start hook as it is in a new session: the hook's name ends in the
+// kind of start (2.1.332).
 func (s *stream) hookLine(line []byte) []byte {
 	name := []byte(`"hook_name":"SessionStart:`)
 	head, tail, found := bytes.Cut(line, name)
@@ -71,7 +73,8 @@ func (s *stream) hookLine(line []byte) []byte {
 	return slices.Concat(head, name, []byte(`startup"`), rest)
 }
 
-// jsonLine reads a line. It holds a resumed call's result until the file has shown the version.
+// jsonLine reads a line of json. It holds the result of a resumed call until the session's file has
+// shown which version counts.
 func (s *stream) jsonLine(line []byte) []byte {
 	if s.held != nil {
 		s.held = append(s.held, line...)
@@ -217,7 +220,8 @@ func (s *stream) endTasks(line []byte) {
 	s.State.Background = len(s.left) > 0
 }
 
-// A session's entry for a task's end has taskNotification, stream-json's event has taskEvent.
+// taskNotification is in the session's entry that tells the model of a task's end, taskEvent in
+// stream-json's event.
 var taskNotification, taskEvent = []byte("<task-notification>"),
 	[]byte(`"subtype":"task_notification"`)
 
@@ -266,9 +270,10 @@ func outside(e *base.ClaudeEvent) reason.Code {
 	return cmp.Or(base.FailureByStatus(e.APIStatus), failures.Begins(e.Result))
 }
 
-// ownFigures returns the result line with this call's share of the cumulative figures, and records
-// them: since 2.1.277 claude reports cost, usage by model and API time for the whole session. A
-// later version can report them by call again, which the first result shows.
+// ownFigures returns the result line with this call's share of the cumulative figures: since
+// 2.1.277 claude reports cost, usage by model and API time for the whole session. A
+// later version can report them by call again, which the first result shows. It also records usage,
+// cost and context window.
 func (s *stream) ownFigures(line []byte) []byte {
 	if s.State.Refusal == reason.RefusedUnknown {
 		return line
@@ -362,9 +367,10 @@ func runsOn(path string) bool {
 		!strings.HasSuffix(path, "\tmaxOutputTokens")
 }
 
-// carried returns the totals that a copied session started with: the first result's totals minus
-// the own figures (2.1.329; older versions do not report these). They exceed the known totals if
-// the original ended a run in between: a copy inherits the latest cost, wherever it is cut.
+// carried returns the totals that a copied session started with: all totals of the first
+// result minus that result's own figures (2.1.329; older versions do not report those). They exceed
+// the known totals if the original session ended a run in between: a copy inherits the latest cost,
+// wherever it is cut.
 func carried(numbers []jsonline.Numeral, known base.Figures) base.Figures {
 	at := map[string]int64{}
 	for _, n := range numbers {

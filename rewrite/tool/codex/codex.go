@@ -1,5 +1,6 @@
-// Package codex is the Codex CLI as the shim knows it: command line, output, session files. Facts,
-// listed in docs/internals/codex.md, were measured with 0.169.0 unless they name another version.
+// Package codex is the Codex CLI as the shim knows it: command line, output, session files. Facts
+// here were measured with 0.169.0 unless they name another version; docs/internals/codex.md lists
+// them all.
 package codex
 
 import (
@@ -46,7 +47,8 @@ var descriptor = rewrite.Descriptor{
 
 	Home: base.Home("CODEX_HOME", "/.codex", ""),
 	// A rollout is a single file under the date of the start, and stays there. A fork does not
-	// contain the source's lines; the first line names the thread that it continues.
+	// contain the source's lines; the first line names the thread it continues (0.169.0,
+	// docs/internals/codex.md).
 	Paths: []string{"sessions/*/*/*/rollout-*-{id}.jsonl"},
 	Files: rewrite.SessionFiles{Paths: []string{"{file}"}, Lock: "thread-writer-locks/{id}.lock",
 		Forks: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"}},
@@ -60,7 +62,8 @@ var descriptor = rewrite.Descriptor{
 	},
 }
 
-// shared are options that can be on either side of exec; the one after it wins.
+// shared are the options of both codex and codex exec. An option can be on either side of
+// exec; the one after it wins.
 var shared = grammar.Options{
 	{grammar.Setting, rewrite.NoValue, `--approve-for-me
 		--dangerously-bypass-approvals-and-sandbox|--yolo --dangerously-bypass-hook-trust --oss
@@ -342,8 +345,9 @@ func notice(c *rewrite.CommandLine) string {
 	return ""
 }
 
-// refusals are codex's messages (recordings/codex/resume-unknown-text and resume-busy-text). The
-// error codes do not distinguish these cases.
+// refusals lists the messages of codex when it refuses a resume
+// (recordings/codex/resume-unknown-text and resume-busy-text). The error codes do not distinguish
+// these cases.
 var refusals = base.Causes{
 	{"already has an active writer", reason.RefusedBusy},
 	{"no rollout found", reason.RefusedUnknown},

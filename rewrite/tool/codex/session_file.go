@@ -41,7 +41,8 @@ type record struct {
 var recordMarks = jsonline.NewMarks("session_meta", "turn_context", "token_usage_record",
 	"token_count", "compacted", "task_complete")
 
-// File reads the lines of the rollout named after our thread's ID.
+// File reads the lines of the rollout named after our thread's ID. Others belong to other
+// threads.
 func (s *stream) File(path string, data []byte) {
 	switch {
 	case !recordMarks.In(data):
@@ -85,7 +86,8 @@ func (s *stream) learnRecord(r *record) {
 	}
 }
 
-// learnTotal keeps the thread's total for a later call in the other format: text shows only a sum.
+// learnTotal keeps the thread's total for a later call in the other format: a transcript shows only
+// this sum.
 func (s *stream) learnTotal(total json.RawMessage) {
 	if s.Call.Format != rewrite.Text {
 		return

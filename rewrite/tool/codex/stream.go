@@ -15,8 +15,9 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// stream reads codex's events or the transcript, and its rollout. It changes three things of a
-// resume's output: cumulative figures, the prompt in the transcript, and a line about stdin.
+// stream reads codex's events or the transcript, and its rollout. Output is shown as it comes,
+// except for three things that a resume changes: cumulative figures, the prompt in the transcript,
+// and a line about stdin.
 type stream struct {
 	base.Stream
 
@@ -84,7 +85,8 @@ func (s *stream) waits(line []byte) bool {
 	return true
 }
 
-// usage counts the way codex does: input includes tokens read from the cache and written to it.
+// usage counts the way codex does: input includes tokens read from the cache and written to
+// it.
 type usage struct {
 	Input      int64 `json:"input_tokens"`
 	CacheRead  int64 `json:"cached_input_tokens"`
@@ -176,7 +178,8 @@ func (s *stream) learnID(id, source string) {
 	}
 }
 
-// learnItem reads an item: codex's own warning (error), a message, a plan, or a tool at work.
+// learnItem reads an item. An item of type error is codex's own warning; everything but messages
+// and plans is a tool at work.
 func (s *stream) learnItem(e *event) {
 	switch e.Item.Type {
 	case "", "error":
@@ -296,7 +299,8 @@ func (s *stream) transcript(line []byte) []byte {
 	return line
 }
 
-// learnHeader reads a line of the header, between two rules. A similar line later is plain text.
+// learnHeader reads the header: everything between two rules. Anything similar later is ordinary
+// text.
 func (s *stream) learnHeader(plain string) {
 	if plain == rule {
 		s.progress = afterHeader
@@ -311,7 +315,8 @@ func (s *stream) learnHeader(plain string) {
 	}
 }
 
-// promptLine passes over the prompt, of any content. If a delta was sent, the caller's is shown.
+// promptLine passes over the prompt, which can contain anything. If the model was sent a delta, the
+// caller sees its own prompt.
 func (s *stream) promptLine(line []byte) []byte {
 	rest, ok := strings.CutPrefix(s.echo, string(line))
 	s.echo = rest
@@ -333,13 +338,15 @@ func (s *stream) promptLine(line []byte) []byte {
 	return shown
 }
 
-// aside matches codex's own lines before the model's first: warnings, hooks' names, log lines.
+// aside matches a line that codex writes on its own before the model's first output: a
+// warning, a hook's name, a log line.
 var aside = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(warning: |deprecated: |hook: |WARNING: |\d{4}-\d\d-\d\dT\S+ +(ERROR|WARN|INFO) |turn interrupted$|$)`)
 })
 
-// learnTurn reads a line after the prompt, which is the model's if it is not codex's own.
+// learnTurn reads a line after the prompt. Anything not codex's own is the model's output, or the
+// work.
 func (s *stream) learnTurn(plain string) {
 	message, isError := strings.CutPrefix(plain, "ERROR: ")
 	heading := plain == "codex" || plain == "exec" || plain == "thinking"

@@ -1,10 +1,11 @@
 // Package copilot is GitHub Copilot CLI as the shim knows it: command line, output, session files.
-// Facts, listed in docs/internals/copilot.md, were measured with 1.0.102 unless they name another
-// version.
+// Facts here were measured with 1.0.102 unless they name another version; docs/internals/copilot.md
+// lists them all.
 //
 // A call runs in the caller's format, text included: text shows tools at work in a form that json
-// does not have. Facts that the output lacks are read from the files of --usage-output-file, of the
-// session that is resumed, and for silent text of --share.
+// does not have. Facts that the output lacks are read from a file that copilot writes for
+// --usage-output-file, from the file of the session that is resumed, and for silent text from a
+// file of --share.
 package copilot
 
 import (
@@ -145,7 +146,8 @@ func (t copilot) Parse(in rewrite.Input) rewrite.CommandLine {
 	return c
 }
 
-// state is copilot's own state, which it rewrites. Earlier versions kept the user's settings there.
+// state is the file of copilot's own state. Earlier versions kept the user's settings there, and
+// copilot rewrites them.
 const state = "/config.json"
 
 const plugins = "{~/installed-plugins/*/*,--plugin-dir}/"
@@ -187,8 +189,9 @@ func (copilot) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.
 // account are the members of copilot's state that name the login.
 var account = []string{"lastLoggedInUser", "loggedInUsers"}
 
-// settings returns the settings of a file without the parts that copilot itself changes: comments,
-// formatting, the time of the first start, the spelling of keys (recordings/copilot/migrated).
+// settings returns the settings of a file. Comments, formatting, the time of the first start, and
+// the older spelling of keys do not count: copilot itself adds or changes them at the start
+// (recordings/copilot/migrated).
 func settings(path, text string) []rewrite.Setting {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -234,10 +237,12 @@ func camelCase(name string) string {
 	return strings.Join(words, "")
 }
 
-// ActsOn returns false: a file mention is sent as it is (recordings/copilot/mention).
+// ActsOn returns false: a file mention in a headless prompt is sent as it is
+// (recordings/copilot/mention).
 func (copilot) ActsOn(string) bool { return false }
 
-// EffectivePrompt returns the prompt as copilot stores it. It is sent without space at the end.
+// EffectivePrompt returns the prompt as copilot stores it. The model is sent it without the white
+// space at the end.
 func (t copilot) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 	text := t.Base.EffectivePrompt(c, stdin)
 	if strings.TrimSpace(text) == "" || prompt.IsSlashCommand(text) {
@@ -279,7 +284,8 @@ func (copilot) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	return plan
 }
 
-// refusals are on stderr if a session cannot be loaded, else in an API's error about the history.
+// refusals lists copilot's messages if it does not continue a session: on stderr if it cannot
+// load it, in an API error if the history is too long or broken.
 var refusals = base.Causes{
 	{"Error: No session, task, or name matched '", reason.RefusedUnknown},
 	{"was found but could not be loaded.", reason.RefusedBroken},

@@ -38,7 +38,8 @@ func (copilot) Stream(c rewrite.CommandLine, p rewrite.Plan,
 	return s
 }
 
-// totals are a session's figures over all runs, by their places in json's last line, and tokens.
+// totals are the figures that a session adds up over all the runs, by their places in json's last
+// line, and the tokens.
 type totals map[string]float64
 
 // own returns this run's share of the session's totals. ok is false if it is not known, or if
@@ -237,7 +238,8 @@ func (s *stream) asAsked(line []byte, e *event) []byte {
 
 func trimEnd(text string) string { return strings.TrimRightFunc(text, unicode.IsSpace) }
 
-// blank hides the values of keys, as copilot does in json (recordings/copilot/key-json).
+// blank hides the same parts as copilot in json: the values of the keys
+// (recordings/copilot/key-json).
 func (s *stream) blank(text string) string {
 	for _, secret := range base.Own[details](s.Call).secrets {
 		text = strings.ReplaceAll(text, secret, "******")
@@ -305,7 +307,8 @@ func (s *stream) End() []byte {
 	return nil
 }
 
-// File reads copilot's files: figures, the shared session, new events of a resumed session.
+// File reads copilot's files: the figures, the shared session, and the events that a resumed
+// session's file gets.
 func (s *stream) File(name string, data []byte) {
 	switch path.Base(name) {
 	case usageFile:
@@ -317,7 +320,8 @@ func (s *stream) File(name string, data []byte) {
 	}
 }
 
-// usage is the content of --usage-output-file, for the session (recordings/copilot/chain-2).
+// usage is the content of --usage-output-file. The figures are the session's
+// (recordings/copilot/chain-2).
 type usage struct {
 	Premium   float64 `json:"totalPremiumRequestCost"`
 	APIMillis float64 `json:"totalApiDurationMs"`

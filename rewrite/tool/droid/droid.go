@@ -1,5 +1,6 @@
-// Package droid is Factory's Droid as the shim knows it: command line, output, sessions. Facts,
-// listed in docs/internals/droid.md, were measured with 0.225.2 unless they name another version.
+// Package droid is Factory's Droid as the shim knows it: command line, output, session files. Facts
+// here were measured with 0.225.2 unless they name another version; docs/internals/droid.md lists
+// them all.
 //
 // A resume is a fork. With --session-id, an unknown ID begins a new session under that very ID,
 // which looks like a resume that succeeded; --fork refuses it.
@@ -30,7 +31,8 @@ var descriptor = rewrite.Descriptor{
 	Unattended: []string{"droid", "exec", "--auto", "high"},
 	Managed:    []string{"exec"},
 	Servers:    []string{"daemon"},
-	// droid exec sets the first for itself and the commands; pseudo-terminals need the second.
+	// droid exec sets the first for itself, and so for the commands; the pseudo-terminals need the
+	// second.
 	AwaitsStdin: true,
 	Nested:      []string{"FACTORY_DISABLE_SETTINGS_PERSISTENCE", "BUN_PTY_LIB"},
 
@@ -133,7 +135,8 @@ var reads = base.Reads{
 	},
 }
 
-// ResolveWithEnv counts the settings' content: a session keeps the model that it began with.
+// ResolveWithEnv counts the content of the settings, since a session keeps the model that it began
+// with.
 func (droid) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	for _, f := range s.Settings {
 		c.Settings = append(c.Settings, rewrite.JSONSettings(f.Path, f.Text)...)
@@ -159,7 +162,8 @@ func (droid) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	return plan
 }
 
-// Refused reads a silent failure: the fork of an unknown session (recordings/droid/fork-unknown).
+// Refused reads a run that showed no end: droid refuses to fork an unknown session without a word
+// (recordings/droid/fork-unknown).
 func (droid) Refused(stderr string, exit int) reason.Code {
 	if exit == 1 && strings.TrimSpace(stderr) == "" {
 		return reason.RefusedSilent

@@ -121,7 +121,8 @@ func (s *stream) ends(e *event) bool {
 // completes reports whether an event has the answer of a run that ended well.
 func (e *event) completes() bool { return e.Type == "completion" && isJSONString(e.FinalText) }
 
-// endsBadly reports whether an event is a failed run's last, and no error of the model's API.
+// endsBadly reports whether an event is a failed run's last. An error of the model's API comes
+// before.
 func (e *event) endsBadly() bool { return e.Type == "error" && e.Source != "agent_loop" }
 
 // totals returns the number of a session's turns, under the same name in all formats.
@@ -253,7 +254,8 @@ func (s *stream) finish(failed bool, answer string) {
 	s.State.Final, s.State.Failed, s.State.Answer = true, failed, answer
 }
 
-// learnID reads an event's ID. The model is the command line's: init can name another one.
+// learnID reads an event's ID. The model is the command line's: if it is the user's own, init names
+// another one.
 func (s *stream) learnID(e *event) {
 	s.LearnID(e.SessionID, "stdout", e.whole)
 	if s.State.ID != "" {

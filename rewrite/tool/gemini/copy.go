@@ -17,7 +17,8 @@ import (
 //
 // A tool's result is in the file twice: with its call, in toolCalls[].result of the model's
 // message, and in the user's message that took it to the model. A resume sends both. The copy keeps
-// the second alone, which the model was sent, if it has every part of the first.
+// the second alone, which the model was sent, and only if it has every part of the first; so each
+// result is still there once.
 
 // A storedSession is the final state of a session's file.
 type storedSession struct {
@@ -34,7 +35,8 @@ var errRecord = errors.New("a record of an unexpected shape")
 
 // CopySession leaves out the entries that gemini makes anew, and begins the session at the time of
 // the copy: callers ask for the latest session by that. The file is named after the minute, as
-// gemini names a new one: a resume in the same minute then leaves no second file.
+// gemini names a new one: a resume in the same minute then leaves no second file
+// (docs/internals/gemini.md).
 func (gemini) CopySession(from, to, at string, file []byte) (name string, copied []byte,
 	err error) {
 	s := storedSession{metadata: object{}}
@@ -68,7 +70,8 @@ func (gemini) CopySession(from, to, at string, file []byte) (name string, copied
 	return name, copied, nil
 }
 
-// read applies a line as gemini does, but fails for a line that gemini would skip.
+// read applies a line as gemini does. A line that gemini would skip is an error here: the copy must
+// not lack it.
 func (s *storedSession) read(line []byte) error {
 	var record, set object
 	if err := json.Unmarshal(line, &record); err != nil || record == nil {
@@ -176,7 +179,8 @@ func encoded(value any) []byte {
 	return line.Bytes()
 }
 
-// compactParts returns the elements of a JSON array, each without the spaces.
+// compactParts returns the elements of a JSON array, each without the spaces; none if it is no
+// array.
 func compactParts(array json.RawMessage) (parts []string) {
 	var all []json.RawMessage
 	if json.Unmarshal(array, &all) != nil {

@@ -1,5 +1,6 @@
-// Package gemini is Gemini CLI as the shim knows it: command line, output, session files. Facts,
-// listed in docs/internals/gemini.md, were measured with 0.61.0 unless they name another version.
+// Package gemini is Gemini CLI as the shim knows it: command line, output, session files. Facts
+// here were measured with 0.61.0 unless they name another version; docs/internals/gemini.md lists
+// them all.
 package gemini
 
 import (
@@ -117,7 +118,8 @@ var reads = base.Reads{
 	},
 }
 
-// logins are the values in login files that identify the account; tokens change every hour.
+// logins are the values that identify the account in gemini's login files. The access token there
+// changes every hour.
 var logins = map[string]string{"google_accounts.json": "active",
 	"oauth_creds.json": "refresh_token"}
 
@@ -179,9 +181,10 @@ func (g gemini) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 }
 
 // IsOrphanFile reports whether the file is the orphan that a resume leaves if it takes place in a
-// later minute than the session began: nothing but a header, and the context of a session that is
-// then not continued (recordings/gemini/retention). When another session of the project starts,
-// gemini takes that file for a broken session and deletes all files of that ID.
+// later minute than the session began: a header, and the context of a session that is then not
+// continued (recordings/gemini/retention). When another session of the project starts, gemini takes
+// that file for a broken session and deletes all files of that ID. A file with any other content is
+// not an orphan.
 func (gemini) IsOrphanFile(_ string, data []byte) bool {
 	lines := 0
 	for line := range strings.Lines(string(data)) {
@@ -215,7 +218,8 @@ func (m message) isContent() bool {
 		!strings.HasPrefix(m.Content[0].Text, "<session_context>")
 }
 
-// refusals are on stderr if a session cannot be loaded, else in an API's error about the history.
+// refusals lists the messages of gemini when it does not continue a session: on stderr if it does
+// not know the session, in an API error if the history is too long or broken.
 var refusals = base.Causes{
 	{"Error resuming session: Invalid session identifier", reason.RefusedUnknown},
 	{"Error resuming session: No previous sessions found", reason.RefusedUnknown},

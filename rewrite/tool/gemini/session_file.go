@@ -10,7 +10,8 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// text shows a run's text as it comes, and reads the facts from the session's file.
+// text shows a run's text as it comes. The run's facts are read from the session's file, which the
+// ID in the command line names.
 type text struct {
 	base.Stream
 	last    record // the newest answer since the prompt; no ID if there is none
@@ -39,7 +40,8 @@ func (s *text) Line(piece []byte) []byte {
 }
 
 // open lets a resumed run's output through when the model has answered under the ID. gemini writes
-// the prompt to the file before it asks the model, and text to stdout before the answer's record.
+// the prompt to the session's file before it asks the model, and text to stdout before the answer's
+// record.
 func (s *text) open(answered bool) {
 	s.State.Content = s.State.Content || s.asked && s.State.ID != "" && answered
 }

@@ -143,7 +143,8 @@ func (s *stream) learnMessage(e *event) {
 	}
 }
 
-// endText ends one of the texts of the answer, which json joins.
+// endText ends one of the texts of the answer. Text mode starts a new line after it; json joins the
+// texts.
 func (s *stream) endText() {
 	if text := s.answer.String()[s.texts:]; text != "" {
 		s.State.AddText(text)
@@ -186,8 +187,9 @@ func (s *stream) learnResult(e *event) {
 	}
 }
 
-// learnUsage adds up the usage of all models, each summed over this call's requests. The use of the
-// context is estimated as the mean of the requests: too low, but the sum would be far too high.
+// learnUsage adds up the usage of all models. Each is summed over all the requests in this call.
+// Context use is only estimated, as the mean of the requests: too low, but the sum would be far too
+// high.
 func (s *stream) learnUsage(models json.RawMessage) {
 	var byModel map[string]struct {
 		Input  int64

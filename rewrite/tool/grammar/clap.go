@@ -13,13 +13,15 @@ import (
 // Clap reads a command line from args[at] on the way the clap library does, which codex uses. No
 // value can look like an option. A variadic option takes arguments until one looks like an option,
 // unless the first value is attached. Short options cluster. Everything after "--" is an operand.
-// Clap returns the index of the first operand before "--" that stop is true for, or len(args).
+// Clap stops at the first operand before "--" if stop returns true for it, and returns the index,
+// otherwise len(args).
 func Clap(args []string, at int, table Options, stop func(string) bool) (p Args, end int) {
 	return read(args, at, table, false, stop)
 }
 
 // Commander reads a command line the way the commander library does, which claude uses: as clap,
-// but an option that needs a value takes any next argument, and a cluster counts as unknown.
+// but an option that needs a value takes any next argument, and short options do not cluster. A
+// cluster counts as unknown.
 func Commander(args []string, table Options) Args {
 	p, _ := read(args, 0, table, true, func(string) bool { return false })
 	return p

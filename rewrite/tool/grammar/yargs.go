@@ -11,7 +11,8 @@ import (
 // needs a value does not take an argument that looks like an option. A flag takes a "true" or
 // "false" that follows it. "--no-x" turns a flag off. "--outputFormat" is "--output-format". Single
 // letters can cluster, and the last can take a value. An array takes one value per occurrence. "--"
-// counts as bad usage: gemini ignores a prompt behind it.
+// and the arguments behind it count as bad usage: gemini ignores a prompt there
+// (docs/internals/gemini.md).
 func Yargs(args []string, table Options) Args {
 	var p Args
 	for at := 0; at < len(args) && p.Unknown == "" && !p.Bad; {
@@ -56,7 +57,8 @@ func (p *Args) yargsOption(args []string, at int, table Options) int {
 	return found.Span.N
 }
 
-// yargsCluster reads the flags in "-abc" before the last letter, which it returns as an option.
+// yargsCluster reads all of "-abc" but the last letter, which it returns as a separate option. Only
+// flags can precede the last.
 func (p *Args) yargsCluster(arg string, at int, inline bool, table Options) string {
 	last := len(arg) - 1
 	for i := 1; i < last; i++ {
@@ -86,7 +88,8 @@ func (p *Args) yargsFlag(flag *ParsedOption, rest []string, value string, inline
 	return 0
 }
 
-// findYargs looks up an option by any name that yargs accepts. off is set if that turns a flag off.
+// findYargs looks up an option under the names that yargs accepts for it. off reports that the name
+// turns a flag off.
 func findYargs(name string, table Options) (o rewrite.Option, off, ok bool) {
 	if o, ok = table.Find(kebabCase(name)); ok {
 		return o, false, true
@@ -114,7 +117,8 @@ func kebabCase(name string) string {
 	return b.String()
 }
 
-// takesYargs reports whether an option takes the next argument, if needed also a negative number.
+// takesYargs reports whether an option takes the argument that follows it. An option that needs a
+// value also takes a negative number.
 func takesYargs(arity rewrite.Arity, next string) bool {
 	if !LooksLikeOption(next) {
 		return arity != rewrite.OptionalValue || next != "-"

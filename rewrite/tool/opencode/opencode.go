@@ -27,8 +27,8 @@ type opencode struct {
 	variable string   // how the names of the variables begin
 	oldest   []int    // the oldest version that was measured
 	newest   []int    // the version, not measured, before which all are managed
-	configs  []string // configuration files, without the extension
-	dirs     []string // directories in home and project
+	configs  []string // its configuration files, without the extension
+	dirs     []string // its directories in home and project
 }
 
 func init() {
@@ -38,7 +38,7 @@ func init() {
 	tool.oldest, tool.newest = []int{1, 17, 0}, []int{2}
 	tool.configs, tool.dirs = []string{"opencode"}, []string{".opencode"}
 	rewrite.Register(tool)
-	// kilo 7.7.9 reads opencode's files and the directories of a former name as well.
+	// kilo 7.7.9 reads opencode's files and the directories of its own former name as well.
 	tool = newTool("kilo", "@kilocode/cli", "KILO_", "KILO_PID")
 	tool.oldest, tool.newest = []int{7, 7, 9}, []int{8}
 	tool.configs, tool.dirs = []string{"opencode", "kilo"}, []string{".kilo", ".kilocode"}
@@ -183,8 +183,9 @@ func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 	return call
 }
 
-// workingDir returns the directory that opencode works in: of --dir, or else of PWD, even if it is
-// not the process's own. A resume anywhere else hangs once the model has answered.
+// workingDir returns the directory that opencode works in: the directory of --dir, or else of PWD,
+// even if it is not the process's own. A session can only be resumed there: anywhere else opencode
+// hangs once the model has answered.
 func workingDir(pwd, dir string) string {
 	switch {
 	case strings.HasPrefix(dir, "/") || !strings.HasPrefix(pwd, "/"):
@@ -195,7 +196,8 @@ func workingDir(pwd, dir string) string {
 	return pwd + "/" + dir
 }
 
-// reads has lists in place of options; places returns them.
+// reads are the configuration of user, project and administrator, the logins, plugins, agents and
+// tools. places has the lists.
 var reads = base.Reads{
 	Settings: []string{"~/config.json", "{--data}/auth.json", "{--config}",
 		"~/{--configs}.json{,c}", "{--dirs,--project}/{--configs}.json{,c}"},
@@ -209,7 +211,7 @@ var reads = base.Reads{
 	},
 }
 
-// places returns the lists in reads.
+// places returns the lists in reads, which stand there in place of options.
 func (o opencode) places(dir string, env func(string) string) func(list string) []string {
 	lists := map[string][]string{"--name": {o.About.Name}, "--user": {env("HOME")},
 		"--configs": o.configs, "--data": {o.About.Home(env)}}
@@ -262,7 +264,8 @@ func (o opencode) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewri
 	return c
 }
 
-// schema matches the line that opencode's first run adds to a configuration file without it.
+// schema matches the line that opencode itself adds to a configuration file without it, in the
+// first run.
 var schema = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\s*"\$schema"\s*:\s*"[^"]*"\s*,?`)
 })
@@ -287,7 +290,8 @@ func settings(path, text string) []rewrite.Setting {
 	return settings
 }
 
-// accounts returns the accounts in auth.json, without an OAuth login's tokens: they change hourly.
+// accounts returns the entries that identify the accounts in auth.json. The tokens of an OAuth
+// login there change every hour.
 func accounts(text string) (accounts []rewrite.Setting) {
 	var logins map[string]struct{ Type, Key, AccountID, EnterpriseURL string }
 	if json.Unmarshal([]byte(text), &logins) != nil {

@@ -86,7 +86,8 @@ func (s *stream) learn(e *event, whole bool) {
 	}
 }
 
-// learnStep adds a step's own figures. A step that has called tools is followed by another one.
+// learnStep adds the figures of a step, which are its own. A step that has called tools is followed
+// by another one.
 func (s *stream) learnStep(e *event) {
 	s.State.Final = e.Part.Reason != "tool-calls"
 	if s.State.Final && e.Part.Reason != "stop" && e.Part.Reason != "length" {
@@ -105,7 +106,8 @@ func (s *stream) learnStep(e *event) {
 	s.State.ContextUse.Used = u.Prompt() + u.Output
 }
 
-// learnError reads the error that ends a run. A bad request is a history that the API rejects.
+// learnError reads the error that ends a run. An error that the API calls a bad request is about
+// the history that it was sent.
 func (s *stream) learnError(e *event) {
 	s.State.Failed, s.State.Final = true, true
 	s.State.Outside = base.FailureByStatus(e.Error.Data.StatusCode)
@@ -121,7 +123,8 @@ func (s *stream) learnError(e *event) {
 // errorPrefix is the text before a message of opencode's on stderr.
 const errorPrefix = "\x1b[91m\x1b[1mError: \x1b[0m"
 
-// Lines of a log: opencode's with the run that wrote it, and an older form, which kilo also writes.
+// Two lines of a log: opencode's, with the run that wrote it, and an older form, which kilo also
+// writes.
 var (
 	log = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
@@ -134,7 +137,8 @@ var (
 )
 
 // ErrLine takes the lines of the log out, unless the caller itself has asked for them. The first
-// one names the run. Lines of another run or an earlier time are a tool's output.
+// one names the run. Lines of another run or an earlier time are not the log but a tool's output,
+// which can show a log file.
 func (s *stream) ErrLine(line []byte) []byte {
 	if s.kilo && !base.Own[details](s.Call).ownLogs && kiloLog().Match(line) {
 		return nil
@@ -168,7 +172,8 @@ func logField(fields, name string) string {
 	return value
 }
 
-// learnLog reads the session's ID and the run's progress from a line. Subagents have own sessions.
+// learnLog reads a line of the log: how the session is called, and how far the run is. Subagents
+// have sessions of their own.
 func (s *stream) learnLog(fields string) {
 	id := logField(fields, "session.id")
 	step := strings.HasPrefix(fields, "message=loop ")
@@ -229,7 +234,8 @@ func readRow(row []byte) (seen rewrite.StreamState, ok bool) {
 	return seen, true
 }
 
-// File reads the session's row. Text, which lacks figures, gets the call's.
+// File reads the session's row. The figures are the session's, and text, which shows none,
+// gets the figures of the call.
 func (s *stream) File(_ string, data []byte) {
 	now, ok := readRow(data)
 	if !ok {

@@ -1,5 +1,6 @@
-// Package qwen is Qwen Code as the shim knows it: command line, output, session files. Facts,
-// listed in docs/internals/qwen.md, were measured with 0.24.4 unless they name another version.
+// Package qwen is Qwen Code as the shim knows it: command line, output, session files. Facts here
+// were measured with 0.24.4 unless they name another version; docs/internals/qwen.md lists them
+// all.
 package qwen
 
 import (
@@ -32,7 +33,8 @@ var descriptor = rewrite.Descriptor{
 	Alone:   []string{"--help", "-h", "--version", "-v"},
 	Nested:  []string{"QWEN_CODE"}, // set by the shell tool
 	Home:    home,
-	// The directory is named as claude's. The files are those that qwen deletes with a session.
+	// The directory of sessions is named as claude's. The files are those that qwen itself deletes
+	// with a session.
 	Paths: []string{"projects/{dir}/chats/{id}.jsonl", "projects/*/chats/{id}.jsonl"},
 	Files: rewrite.SessionFiles{Paths: []string{"{file}", "{own}.worktree.json", "{own}.pr.json",
 		"{own}.ledger.jsonl", "file-history/{id}"}},
@@ -116,7 +118,8 @@ func home(env func(string) string) string {
 	return cmp.Or(env("QWEN_RUNTIME_DIR"), settingsHome(env))
 }
 
-// The nearest .env can contain the key. An update is a version in updates, named in active.json.
+// qwen reads the nearest .env, which can contain the key. An update is a version below updates,
+// named in active.json.
 var reads = base.Reads{
 	Home:     "~/.qwen",
 	Dir:      settingsHome,
@@ -131,7 +134,8 @@ var reads = base.Reads{
 	},
 }
 
-// ResolveWithEnv reads the settings. 0.23.4 is the oldest version tried that copies a session.
+// ResolveWithEnv reads the settings. 0.23.4 is the oldest version tried that copies a session;
+// older ones are passed through.
 func (qwen) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	for _, f := range s.Settings {
 		if !strings.HasSuffix(f.Path, "/oauth_creds.json") {
@@ -187,7 +191,8 @@ func (qwen) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	return plan
 }
 
-// refusals are on stderr if a session cannot be loaded, else in an API's error about the history.
+// refusals lists the messages of qwen when it does not continue a session: on stderr if it does not
+// know the session, in an API error if the history is too long or broken.
 var refusals = base.Causes{
 	{"No saved session found with ID", reason.RefusedUnknown},
 	{"Unknown argument: resume", reason.RefusedNoResume},

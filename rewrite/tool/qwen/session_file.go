@@ -11,8 +11,9 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// text shows an answer as it comes, and reads the facts from the session's file. qwen chooses a
-// copy's ID itself: the copy is the one file that names the source and holds this run's prompt.
+// text shows a run's answer as qwen prints it. The run's facts are read from the session's file.
+// qwen chooses a copy's ID itself: the copy is the one file that names the source and holds this
+// run's prompt.
 type text struct {
 	base.Stream
 	chats map[string]*chatFile // by path
@@ -94,7 +95,8 @@ func (s *text) ours(c *chatFile) bool {
 			strings.TrimSpace(c.prompt) == strings.TrimSpace(s.Plan.Prompt))
 }
 
-// End takes the only file found: of two copies made at once, neither is this run's for sure.
+// End implements Stream. Of two copies that were made at once with one prompt, none is this run's
+// for sure.
 func (s *text) End() []byte {
 	var found []*chatFile
 	for _, chat := range s.chats {
@@ -168,7 +170,8 @@ func (c *chatFile) learnAnswer(r *record) {
 	}
 }
 
-// learnRequest reads a request, also of qwen's own. A copy's totals include the source's.
+// learnRequest reads the figures of a request, which qwen might have made on its own. A copy's
+// totals include the source's.
 func (c *chatFile) learnRequest(r *record) {
 	e := &r.Payload.Event
 	c.State.Outside = ""

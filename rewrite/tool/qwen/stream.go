@@ -103,7 +103,8 @@ func (s *stream) read(line []byte) *event {
 // isQwenError reports whether a text is a failure that qwen shows as a message of the model.
 func isQwenError(text string) bool { return strings.HasPrefix(text, "[API Error: ") }
 
-// learnMessage reads a message. Of several for one answer only the last has figures.
+// learnMessage reads a message of the main conversation. Of several for one answer only the last
+// has figures.
 func (s *stream) learnMessage(e *event) {
 	for _, part := range e.Message.Content {
 		switch {
@@ -151,9 +152,9 @@ func (s *stream) ownFigures(result []byte) []byte {
 	return result
 }
 
-// withoutUnused returns a result without the models of earlier runs. If none is left, as for a
-// prompt that a hook blocked, a call of its own has no total and no pace either (0.24.4). In
-// stream-json a result has no models.
+// withoutUnused returns a result without the models of earlier runs. If no model is left, as for a
+// prompt that a hook blocked, a call of its own has no total and no pace either (0.24.4). A result
+// of stream-json has no models.
 func (s *stream) withoutUnused(result []byte, numbers []jsonline.Numeral) []byte {
 	own := base.WithoutUnused(result, numbers, s.Before, "stats\tmodels")
 	stats := jsonline.Member(string(own), "stats")

@@ -90,7 +90,8 @@ func (s *stream) endJSON() []byte {
 }
 
 // endUnread shows output that is no known array unchanged. If it was cut short it contains earlier
-// turns, which vibe would not have shown: it is kept for a run that exits with 0.
+// turns, which vibe would not have shown: it is kept for a run that vibe itself considers
+// successful.
 func (s *stream) endUnread() []byte {
 	begins := 0
 	if !bytes.HasPrefix(s.output, []byte("[")) {
@@ -105,7 +106,8 @@ func (s *stream) endUnread() []byte {
 	return s.output[:begins]
 }
 
-// findEntries finds the array of entries, which starts a line, maybe behind another program's.
+// findEntries finds the array of entries, which starts a line: another program might have written
+// before it.
 func findEntries(output []byte) (start int, entries []entry, last turn, ok bool) {
 	const tries = 100 // each can read to the end
 	for range tries {
@@ -121,10 +123,12 @@ func findEntries(output []byte) (start int, entries []entry, last turn, ok bool)
 	return
 }
 
-// A turn is where a turn begins: index of the first entry, and offset after the comma before it.
+// A turn is where a turn begins in an array of entries: the index of the first entry, and the
+// offset after the comma before it.
 type turn struct{ first, offset int }
 
-// readEntries parses an array. The last turn is this run's (recordings/vibe/resume-ok-json).
+// readEntries parses an array of entries. The last turn in it is this run's
+// (recordings/vibe/resume-ok-json).
 func readEntries(array []byte) (entries []entry, last turn, ok bool) {
 	if !bytes.HasPrefix(array, []byte("[")) {
 		return
@@ -180,7 +184,8 @@ func (e *entry) known() bool {
 func (e *entry) compacts() bool { return e.Type == "checkpoint" && e.Kind == "compaction" }
 
 // learn records the facts of an entry of this run for the ledger and the gate. The first one, the
-// prompt, is written before the model is asked and shows only that the resume was accepted.
+// caller's prompt, is written before the model is asked and shows only that the resume was
+// accepted.
 func (s *stream) learn(e *entry) {
 	s.learnID(e)
 	if e.known() || e.Type == "" {
@@ -205,13 +210,15 @@ func (s *stream) learn(e *entry) {
 	}
 }
 
-// note records whether all entries had the expected shape; otherwise the run cannot be resumed.
+// note records whether everything read had the expected shape. A run with an unexpected entry
+// cannot be resumed.
 func (s *stream) note(whole bool) {
 	s.State.Malformed = s.State.Malformed || !whole
 	s.State.Failed = s.State.Failed || s.State.Malformed
 }
 
-// learnID records the ID of an entry of a known kind and shape.
+// learnID records the ID of an entry of a known kind. An entry of unexpected shape names no
+// session.
 func (s *stream) learnID(e *entry) {
 	if e.known() {
 		s.LearnID(e.SessionID, "stdout", e.whole)
@@ -234,7 +241,8 @@ func (s *stream) File(name string, data []byte) {
 	}
 }
 
-// A run is the content of export.json, with own figures (recordings/vibe/output-dir-2).
+// A run is a run as export.json describes it. The figures are this run's alone
+// (recordings/vibe/output-dir-2).
 type run struct {
 	Outcome   string
 	SessionID string          `json:"session_id"`

@@ -1,8 +1,10 @@
-// Package vibe is Mistral Vibe as the shim knows it: command line, output, session files. Facts,
-// listed in docs/internals/vibe.md, were measured with 3.0.3 unless they name another version.
+// Package vibe is Mistral Vibe as the shim knows it: command line, output, session files. Facts
+// here were measured with 3.0.3 unless they name another version; docs/internals/vibe.md lists them
+// all.
 //
 // A call runs in the caller's format, text included: no format shows that a run has failed, so text
-// rendered from another one could be wrong. The output lacks facts that --output-dir's files have.
+// rendered from another format could be wrong. Facts that the output lacks are read from the files
+// that vibe writes to --output-dir.
 package vibe
 
 import (
@@ -165,14 +167,16 @@ func (v vibe) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 	return v.Base.EffectivePrompt(c, strings.TrimSpace(stdin))
 }
 
-// In --output-dir, export says how a run ended, and checkpoint belongs to the session's copy.
+// export is the file in --output-dir that says how a run ended, checkpoint a file of the
+// session's copy beside it.
 const (
 	export     = "export.json"
 	checkpoint = "checkpoint.json"
 )
 
-// Plan adds a private --output-dir, which changes nothing else (recordings/vibe/output-dir-*). The
-// values of added options are attached, since they also work without one.
+// Plan adds a private --output-dir, which changes nothing else in vibe's behavior
+// (recordings/vibe/output-dir-*). The values of added options are attached, since they also work
+// without one.
 func (vibe) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	var added []string
