@@ -93,37 +93,9 @@ func (l *Ledger) addOwn(c *Call, f *decide.Facts, here func(*decide.ChainFacts) 
 // might have many sessions. Without a name the chains begin like the prompt: no other chain can have
 // been sent the same prompt, or a prompt that this one extends.
 func (l *Ledger) addChains(c *Call, f *decide.Facts) (err error) {
-	alike, later := false, false
-	if !f.Named || c.DerivedRole() {
-		if alike, later, err = l.beginnings(c); err != nil {
-			return err
-		}
-	}
-	if f.Named && c.Role != "" && !c.DerivedRole() {
-		if c.otherRoles, err = Column[string](l, "SELECT c.role FROM chains c "+ofTask+
-			"AND c.role NOT IN ('', ?) LIMIT 16", c.name()...); err != nil {
-			return err
-		}
-	}
-	read := func(which string) (chains []decide.ChainFacts, more bool, err error) {
-		switch {
-		case f.Named:
-			return l.chains(c, which, ofJob+newest, c.job()...)
-		case alike:
-			return l.chains(c, which, beginningAlike+newest, append(c.job(), c.FirstLine())...)
-		}
-		return nil, false, nil
-	}
-	if f.Chains, f.More, err = read(ends); err != nil {
+	s := search{Ledger: l, call: c, facts: f}
+	if err := s.addEnds(); err != nil || len(f.Start) > 0 {
 		return err
-	}
-	if f.Named && len(f.Chains) == 0 {
-		if f.Unseen, err = l.unseen(c, false); err == nil && f.Unseen == "" {
-			err = l.addStart(c, f)
-		}
-		if err != nil || len(f.Start) > 0 {
-			return err
-		}
 	}
 	answers, err := l.answers(c)
 	if err != nil {
@@ -133,42 +105,106 @@ func (l *Ledger) addChains(c *Call, f *decide.Facts) (err error) {
 	if isClear(f) {
 		return nil
 	}
-	found, shown := len(f.Chains), shownSessions(answers)
-	defer func() { addEvidence(c, f.Chains[found:], answers) }()
-	if found > 0 {
-		more, _, err := read(inner)
-		if err != nil {
+	ends := len(f.Chains)
+	s.shown = shownSessions(answers)
+	err = s.addInner()
+	if err == nil && (!f.Named ||
+		c.DerivedRole() && !slices.ContainsFunc(f.Chains, decide.ChainFacts.HasFirstPrompt)) {
+		err = s.addOthers()
+	}
+	addEvidence(c, f.Chains[ends:], answers)
+	return err
+}
+
+// A search finds the sessions that a call can continue, step by step.
+type search struct {
+	*Ledger
+	call  *Call
+	facts *decide.Facts
+	// chains of the call's directory begin like the prompt, and like a later line of it
+	alike, later bool
+	shown        string // the sessions with an answer that the prompt shows, for SQL
+}
+
+// addEnds adds the ends of the branches. A role without any begins from the role that the rule
+// names.
+func (s *search) addEnds() (err error) {
+	c, f := s.call, s.facts
+	if !f.Named || c.DerivedRole() {
+		if s.alike, s.later, err = s.beginnings(c); err != nil {
 			return err
 		}
-		if !f.Named {
-			more = stillOpen(f, more)
-		}
-		add(f, more)
 	}
-	if found > 0 && f.Named && shown != "" {
-		more, _, err := read(ofFormat + " AND s.chain_id = c.id AND s.id IN (" + shown + ")")
-		if err != nil {
+	if f.Named && c.Role != "" && !c.DerivedRole() {
+		if c.otherRoles, err = Column[string](s, "SELECT c.role FROM chains c "+ofTask+
+			"AND c.role NOT IN ('', ?) LIMIT 16", c.name()...); err != nil {
 			return err
 		}
-		add(f, more)
 	}
-	if f.Named && (!c.DerivedRole() || slices.ContainsFunc(f.Chains, decide.ChainFacts.HasFirstPrompt)) {
+	f.Chains, f.More, err = s.read(ends)
+	if err != nil || !f.Named || len(f.Chains) > 0 {
+		return err
+	}
+	if f.Unseen, err = s.unseen(c, false); err == nil && f.Unseen == "" {
+		err = s.addStart(c, f)
+	}
+	return err
+}
+
+// read reads the sessions of the call's name, or of the chains that begin like the prompt.
+func (s *search) read(which string) (chains []decide.ChainFacts, more bool, err error) {
+	switch {
+	case s.facts.Named:
+		return s.chains(s.call, which, ofJob+newest, s.call.job()...)
+	case s.alike:
+		return s.chains(s.call, which, beginningAlike+newest,
+			append(s.call.job(), s.call.FirstLine())...)
+	}
+	return nil, false, nil
+}
+
+// addInner adds the sessions that led to the ends.
+func (s *search) addInner() error {
+	f := s.facts
+	if len(f.Chains) == 0 {
 		return nil
 	}
-	if shown != "" || later {
-		if err := l.addOthers(c, f, shown); err != nil {
+	more, _, err := s.read(inner)
+	if err != nil {
+		return err
+	}
+	if !f.Named {
+		add(f, stillOpen(f, more))
+		return nil
+	}
+	add(f, more)
+	if s.shown != "" {
+		more, _, err = s.read(ofFormat + " AND s.chain_id = c.id AND s.id IN (" + s.shown + ")")
+		add(f, more)
+	}
+	return err
+}
+
+// addOthers adds the chains that begin like a later line of the prompt, and those with a newest
+// answer that the prompt shows. It notes whether there are chains that the call cannot continue.
+func (s *search) addOthers() (err error) {
+	c, f := s.call, s.facts
+	if s.shown != "" || s.later {
+		others, err := s.others()
+		if err != nil {
 			return err
 		}
+		add(f, others)
 	}
-	of := ofRoles
+	none, of := len(f.Chains) == 0, ofRoles
 	if !f.Named {
 		of = ofJob
-		if f.Unseen, err = l.unseen(c, alike && len(f.Chains) == 0); err != nil {
+		if f.Unseen, err = s.unseen(c, s.alike && none); err != nil {
 			return err
 		}
 	}
-	if len(f.Chains) == 0 {
-		f.Others, err = l.exists("FROM chains c "+of, c.job()...)
+	if none {
+		f.Others, err = s.exists("FROM chains c "+of, c.job()...)
 	}
 	return err
 }
@@ -216,25 +252,20 @@ func (l *Ledger) beginnings(c *Call) (alike, later bool, err error) {
 	return alike, later, err
 }
 
-// addOthers adds the chains that begin like a later line of the prompt, and those with a newest
-// answer that the prompt shows.
-func (l *Ledger) addOthers(c *Call, f *decide.Facts, shown string) error {
-	lines := c.firstLines()
+// others reads the chains that addOthers adds.
+func (s *search) others() ([]decide.ChainFacts, error) {
+	c, lines := s.call, s.call.firstLines()
 	where := ofRoles + " AND c.first_line <> ?8 AND (c.first_line IN (?8" +
 		strings.Repeat(", ?", len(lines)) + ")"
-	if shown != "" {
-		where += " OR s.id IN (" + shown + ")"
+	if s.shown != "" {
+		where += " OR s.id IN (" + s.shown + ")"
 	}
-	others, _, err := l.chains(c, ends, where+")"+newest,
+	others, _, err := s.chains(c, ends, where+")"+newest,
 		slices.Concat(c.job(), []any{c.FirstLine()}, lines)...)
-	if err != nil {
-		return err
-	}
-	others = slices.DeleteFunc(others, func(cf decide.ChainFacts) bool {
-		return !cf.HasFirstPrompt() && !cf.QuotesLong() && !(f.Named && cf.Continuity.Evidence.Own)
-	})
-	add(f, others)
-	return nil
+	return slices.DeleteFunc(others, func(cf decide.ChainFacts) bool {
+		return !cf.HasFirstPrompt() && !cf.QuotesLong() &&
+			!(s.facts.Named && cf.Continuity.Evidence.Own)
+	}), err
 }
 
 // addStart reads the ends of the role that the call's role begins from, if that has had no call

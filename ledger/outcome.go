@@ -235,6 +235,11 @@ func (e *Ending) record(tx *sql.Tx) error {
 	if e.Session == 0 {
 		return callersOwn(tx, o.Seen.ID) // of an observed call; any other has a new session
 	}
+	return e.finishSession(tx)
+}
+
+// finishSession records the end in the session, and releases the lease.
+func (e *Ending) finishSession(tx *sql.Tx) error {
 	chain, err := loadChain(tx, e.Session, "id = ?", e.Chain)
 	if err != nil || chain == nil || chain.at(e.Session) == nil { // it was removed
 		return err

@@ -84,17 +84,11 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision) (err error) {
 			return err
 		}
 	}
-	var from *Session
-	if d.Session != 0 { // else it is fresh, or another machine has begun the session
-		if from = chain.at(d.Session); from == nil { // it is another chain's, to be copied
-			from, err = sessions.get(tx, "id = ?", d.Session)
-		}
-		if err != nil {
-			return err
-		}
-		if from == nil || t.Loan == nil && !stillHolds(d, from, chain, held) {
-			return ErrMoved
-		}
+	from, err := t.source(tx, d, chain, held)
+	if err != nil {
+		return err
+	}
+	if from != nil {
 		t.Totals, t.Left, t.cut = from.Totals, from.LeftFiles, d.ForkAt != "" &&
 			d.Reason != reason.StartedFrom
 	}
@@ -113,6 +107,22 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision) (err error) {
 	err = t.take(tx, chain)
 	t.Chain, d.Chain = chain.ID, chain.ID
 	return err
+}
+
+// source returns the session that the call continues; nil if it is fresh, or another machine has
+// begun the session. It fails with ErrMoved if the decision does not hold any more.
+func (t *Ticket) source(tx *sql.Tx, d *decide.Decision, chain *Chain, held []lease) (
+	from *Session, err error) {
+	if d.Session == 0 {
+		return nil, nil
+	}
+	if from = chain.at(d.Session); from == nil { // it is another chain's, to be copied
+		from, err = sessions.get(tx, "id = ?", d.Session)
+	}
+	if err == nil && (from == nil || t.Loan == nil && !stillHolds(d, from, chain, held)) {
+		err = ErrMoved
+	}
+	return from, err
 }
 
 // stillHolds reports whether the facts behind a decision are unchanged: the session is as it was

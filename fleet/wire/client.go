@@ -26,7 +26,7 @@ type Client struct {
 	out     io.WriteCloser
 	answers chan answer
 
-	live context.Context // the cause of its end is why the helper answers no more
+	live context.Context // its cause is why the helper answers no more
 	// fail ends all requests: after half a line, or nonsense, nothing that follows can be trusted.
 	fail context.CancelCauseFunc
 }
@@ -206,7 +206,7 @@ func Start(path string, environ []string, start func(*exec.Cmd) error,
 	c := NewClient(in, out, config)
 	c.helper, c.ended = cmd.Process, make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // its end shows on the pipe
+		_ = cmd.Wait() // the end shows on the pipe
 		close(c.ended)
 	}()
 	return c, nil

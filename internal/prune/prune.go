@@ -48,7 +48,7 @@ const (
 	Gone    Reason = "gone"    // there is nothing to remove
 	Changed Reason = "changed" // another process has written to it since
 	Open    Reason = "open"    // the tool has it open
-	Forked  Reason = "forked"  // another session that began with its history needs the files
+	Forked  Reason = "forked"  // another session that began with this history needs the files
 	// it is outside the tool's own directory, or a symbolic link leads to it
 	Foreign Reason = "foreign"
 	Unknown Reason = "unknown" // a file that might keep it could not be read

@@ -12,7 +12,7 @@ import (
 
 type dialect struct {
 	name     string
-	path     string   // how the paths of its requests end
+	path     string   // how the paths of the requests end
 	messages string   // the field that contains the conversation
 	head     []string // the fields that count as coming before it
 	shell    string   // the CLI's shell tool

@@ -42,17 +42,10 @@ func Decide(f Facts) Decision {
 		return Decision{Mode: rewrite.Fresh, Reason: reason.Never}
 	}
 	chain, why := choose(f)
-	d := Decision{Mode: rewrite.Fresh, Reason: why}
 	if chain == nil {
-		if why == reason.FirstCall && len(f.Start) > 0 {
-			return start(f)
-		}
-		if why == reason.NoEvidence {
-			nearest, _ := repeated(continuable(f), f.GoesOn)
-			d.Evidence = nearest.Shown()
-		}
-		return d
+		return begin(f, why)
 	}
+	d := Decision{Mode: rewrite.Fresh, Reason: why}
 	d.Chain, d.Of = chain.Chain, chain.SessionRecord
 	d.Newest, d.Concurrent = chain.Newest, chain.Concurrent
 	if d.Reason == reason.BaseChanged && chain.Continuity.Relation == reason.Unrelated {
@@ -88,6 +81,19 @@ func Decide(f Facts) Decision {
 	}
 	d.goOn(f, chain)
 	d.Rounds = rounds
+	return d
+}
+
+// begin decides a call that continues no session, for that reason.
+func begin(f Facts, why reason.Code) Decision {
+	d := Decision{Mode: rewrite.Fresh, Reason: why}
+	switch {
+	case why == reason.FirstCall && len(f.Start) > 0:
+		return start(f)
+	case why == reason.NoEvidence:
+		nearest, _ := repeated(continuable(f), f.GoesOn)
+		d.Evidence = nearest.Shown()
+	}
 	return d
 }
 
@@ -379,22 +385,29 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	if c = mostSent(going, sessions); c == nil {
 		return nil, true
 	}
-	// Another session with the answer can be meant too. If the prompt does not repeat that
-	// session's, the answer is news for a session with work that stands; a session that only talked
-	// can be an item of a batch.
+	if othersMeant(c, sessions) {
+		return nil, true
+	}
+	return c, false
+}
+
+// othersMeant reports whether the prompt can mean another session as well as c. Another one with
+// the answer can be meant too. If the prompt does not repeat that session's, the answer is news for
+// a session with work that stands; a session that only talked can be an item of a batch.
+func othersMeant(c *ChainFacts, sessions []ChainFacts) bool {
 	for i := range sessions {
 		s := &sessions[i]
 		if (s.twin(c) || s.supersedes(c)) && !c.Evidence.Answer && !c.Evidence.Transcript {
-			return nil, true
+			return true
 		}
 		if s != c && s.Continuity.Evidence.Newest &&
 			s.Continuity.BeginsAlike == c.Continuity.BeginsAlike &&
 			(s.HasFirstPrompt() || !c.Evidence.Work) && !s.within(c, sessions) &&
 			!(s.Chain == c.Chain && c.within(s, sessions)) {
-			return nil, true
+			return true
 		}
 	}
-	return c, false
+	return false
 }
 
 // twin reports whether the same caller began another chain with the session's first prompt, which

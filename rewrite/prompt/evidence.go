@@ -70,12 +70,9 @@ func (p *Prompt) evidence(c *Continuity, h *history) Evidence {
 	e := Evidence{prompt: p, added: c.new, Transcript: h.proven, goesOn: h.proven &&
 		(sent.Transcript || sent.Base.Shape.FirstTurn >= 0 || c.cue > 0), Newest: h.newest ||
 		h.within, Shown: h.foreign}
-	own := map[Digest]bool{}
-	if n := len(sent.Answers); n > 0 && e.Newest && sent.Answers[n-1].Bytes >= distinctiveAnswer {
-		e.Answer = sent.Answers[n-1].Bytes
-		for _, line := range sent.Answers[n-1].Lines {
-			own[line] = true
-		}
+	var own map[Digest]bool
+	if e.Newest {
+		e.Answer, own = sent.newest()
 	}
 	isOwn := func(d Digest) bool { return own[d] }
 	for _, i := range c.new {
@@ -94,6 +91,19 @@ func (p *Prompt) evidence(c *Continuity, h *history) Evidence {
 		}
 	}
 	return e
+}
+
+// newest returns the length and the lines of the newest answer, 0 if that is not distinctive.
+func (s *Sent) newest() (length int, lines map[Digest]bool) {
+	n := len(s.Answers)
+	if n == 0 || s.Answers[n-1].Bytes < distinctiveAnswer {
+		return 0, nil
+	}
+	lines = map[Digest]bool{}
+	for _, line := range s.Answers[n-1].Lines {
+		lines[line] = true
+	}
+	return s.Answers[n-1].Bytes, lines
 }
 
 // add adds new line i, which is not the answer.

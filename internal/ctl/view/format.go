@@ -35,7 +35,7 @@ func ShortNumber(n int64) string {
 	return fmt.Sprintf("%.1f G", f/1e9)
 }
 
-// Count writes a number and its noun, in the plural unless the number is 1.
+// Count writes a number and the noun, in the plural unless the number is 1.
 func Count(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -135,7 +135,7 @@ func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 	for i := end + 1; i < len(in.Args); i++ {
 		p.Operands = append(p.Operands, rewrite.Span{i, 1})
 	}
-	call, first := o.Read(p, in), ""
+	call, first := o.Read(p, in), "" // the command
 	call.SessionID = p.Value("--session", "")
 	call.Dir = workingDir(in.Env("PWD"), p.Value("--dir", ""))
 	own := details{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "",
@@ -147,13 +147,7 @@ func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 	if len(p.Operands) > 0 {
 		first = in.Args[p.Operands[0].At]
 		call.AddAt, call.PromptArgs = p.Operands[0].At+1, p.Operands[1:]
-		// opencode puts words that contain spaces in quotes, which are left out here: the closing
-		// one would separate a prompt from the same text with more behind it.
-		var words []string
-		for _, word := range call.PromptArgs {
-			words = append(words, in.Args[word.At])
-		}
-		call.Prompt = strings.Join(words, " ")
+		call.Prompt = joined(in.Args, call.PromptArgs)
 		call.Stdin = base.Stdin(in, call.Prompt != "", rewrite.StdinAppended)
 	}
 	signs := base.Signs{
@@ -181,6 +175,17 @@ func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 		}
 	}
 	return call
+}
+
+// joined returns the prompt of some words. opencode puts words that contain spaces in quotes, which
+// are left out here: the closing one would separate a prompt from the same text with more behind
+// it.
+func joined(args []string, words []rewrite.Span) string {
+	var texts []string
+	for _, word := range words {
+		texts = append(texts, args[word.At])
+	}
+	return strings.Join(texts, " ")
 }
 
 // workingDir returns the directory that opencode works in: the directory of --dir, or else of PWD,
