@@ -96,8 +96,7 @@ func (f *found) become(err error) int {
 	f.printVerbose(rewrite.Passthrough, p.why)
 	_ = f.safely(func() error { f.countPassed(p); return nil }) // it is logged
 	stdin, err := f.input.HandOn()
-	if err != nil {
-		// why it must be handed on at all, if that is a failure
+	if err != nil { // the caller reads of the first failure
 		return f.search.CannotRun(cmp.Or(p.failed, err))
 	}
 	f.book.close()

@@ -36,9 +36,9 @@ type book struct {
 // decides reports whether the store decides on the call.
 func (b *book) decides() bool { return b.remote != nil && b.err == nil && !b.here }
 
-// named keeps the call's session here if it is of no use to others. Other roles end a role's
+// keepHere keeps the call's session here if it is of no use to others. Other roles end a role's
 // sessions, and find a store's sessions only by their task.
-func (b *book) named(r *ledger.Call) { b.here = r.Never || r.Task == "" && r.Role != "" }
+func (b *book) keepHere(r *ledger.Call) { b.here = r.Never || r.Task == "" && r.Role != "" }
 
 // key returns the key for digests of prompts and guards.
 func (b *book) key() prompt.Key {

@@ -83,7 +83,7 @@ func newDecided(f *found, line rewrite.CommandLine, text string, at time.Time) (
 	if f.env.Get("REPRISE_FRESH") == "1" {
 		d.record.Fresh = reason.ForcedFresh
 	}
-	f.book.named(d.record)
+	f.book.keepHere(d.record)
 	d.addGuards()
 	return d, nil
 }

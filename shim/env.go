@@ -14,8 +14,8 @@ import (
 	"reprise/shim/variables"
 )
 
-// An Env is the outside world of a call. Nothing else in this package reads os.Args, the
-// environment or the clock.
+// An Env is the outside world of a call. Nothing else in this package reads os.Args or the
+// environment, and only measurements of time read another clock.
 type Env struct {
 	Name                  string   // of the tool, or npx
 	Args                  []string // with argv[0]

@@ -16,6 +16,7 @@ import (
 	"reprise/shim/git"
 	"reprise/shim/session"
 	"reprise/shim/supervise"
+	"reprise/shim/variables"
 	"reprise/shim/work"
 )
 
@@ -235,10 +236,11 @@ func (f *found) learn() rewrite.Probe {
 	if known.Probed {
 		return known.Probe
 	}
-	probe := binary.Ask(f.tool, real.Path, f.env.Environ)
+	environ := variables.Unset(f.env.Environ)
+	probe := binary.Ask(f.tool, real.Path, environ)
 	asks := f.tool.Descriptor().AsksVersion
 	if asks {
-		probe.Version = binary.Version(real.Path, f.env.Environ)
+		probe.Version = binary.Version(real.Path, environ)
 	}
 	// it might have been too slow: the next call asks again
 	if f.preview || asks && probe.Version == "" {

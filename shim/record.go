@@ -65,7 +65,7 @@ func (r *ran) pin(id string, pid int) {
 }
 
 // finish records how the run ended, and releases the session's lease. It records a conversation's
-// turns up to the last, except those that are recorded early.
+// turns up to the last, except those that are recorded early. Once a day it starts a prune.
 func (r *ran) finish() {
 	defer r.Close()
 	if r.ticket == nil {
@@ -90,7 +90,7 @@ func (r *ran) finish() {
 	if r.ticket.Recorded == 0 {
 		r.record.Prompt = r.sentIn(turns)
 	}
-	// Else it was ended after the last turn; a copy is cut where that ended.
+	// A conversation that failed after the last turn keeps the end of that turn: a copy is cut there.
 	if r.ticket.Recorded < len(turns) || r.status == (supervise.Status{}) {
 		if err := r.book.finish(r.ticket, outcomes...); err != nil {
 			r.log.fault("record outcome", err)

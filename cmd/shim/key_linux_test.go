@@ -58,3 +58,18 @@ func giveAway(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 }
+
+// The binary is asked for options and its version without the store's variables too.
+func TestNoProbeHasTheKey(t *testing.T) {
+	cmd := shimmed(t, `case "$*" in *--help*)
+		echo "${REPRISE_STORE_KEY-none}" >>"$DIR/asked" ;;
+	esac`, "-p", "--new-option", "hi")
+	cmd.Env = append(cmd.Env, "REPRISE_STORE_KEY="+strings.Repeat("0123456789abcdef", 4))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	asked, err := os.ReadFile(filepath.Join(cmd.Dir, "asked"))
+	if err != nil || strings.ReplaceAll(string(asked), "none\n", "") != "" {
+		t.Errorf("%v: asked with %q", err, asked)
+	}
+}

@@ -206,7 +206,7 @@ func (s *scratch) userSetting(ctx context.Context, get, key string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// Ask runs a git command and returns the output, without the last line feed.
+// ask runs a git command and returns the output, without the last line feed.
 func (s *scratch) ask(ctx context.Context, args ...string) (string, error) {
 	return s.askWith(ctx, "", args...)
 }

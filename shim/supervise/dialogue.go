@@ -15,7 +15,7 @@ var scoutPatience = 2 * time.Second // shorter in this package's tests
 type Dialogue struct {
 	*Conversation
 
-	// scout decides on a run that was started before the first message: it is called with that
+	// Scout decides on a run that was started before the first message: it is called with that
 	// message's arrival and reports whether the run continues. nil for other runs.
 	Scout   func() (stays bool)
 	Retired bool // the scout was ended
