@@ -51,6 +51,7 @@ type Attempt struct {
 	pieces  chan piece       // from the readers; sending never blocks
 	steps   chan func()      // by post
 	beats   <-chan time.Time // the next beat, nil before a terminating signal
+	closing <-chan time.Time // one for both streams: fires a short time after the tool has closed one
 	stop    chan struct{}    // closed when the loop has ended; readers and writers then end
 	started time.Time
 	watcher *watch.Watcher // nil if no file is followed

@@ -72,6 +72,8 @@ func (a *Attempt) handleEvent() {
 		a.release()
 	case <-a.beats:
 		a.checkCaller()
+	case <-a.closing:
+		a.closeStreams()
 	}
 }
 
@@ -120,7 +122,7 @@ func (a *Attempt) takePiece(p piece) {
 	if p.buffer == nil {
 		p.tap.over = p.tap.over || p.over
 		a.reading--
-		a.later(closePause, a.closeStreams)
+		a.closing = time.After(closePause)
 		a.unfollow()
 	}
 }
@@ -138,7 +140,7 @@ func (a *Attempt) closeStreams() {
 		switch {
 		case !t.over || t.to.gone || t.screen != nil:
 		case a.state == stateHolding:
-			a.later(closePause, a.closeStreams)
+			a.closing = time.After(closePause)
 		case a.state == stateShowing && (t.to == a.stderr && !a.Plan.ReadStderr ||
 			t.to == a.stdout && !a.Stream.HoldsOutput() && !a.Stream.Seen().Failed):
 			t.to.close()

@@ -295,6 +295,19 @@ func TestAStreamThatEndsEarly(t *testing.T) {
 	}
 }
 
+// A tool that has closed both streams and runs on, while the gate holds, costs the shim nothing.
+func TestBothStreamsEndEarly(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	performFor(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{Resume: "x"},
+		"exec >&- 2>&-; sleep 1.5", time.Minute,
+		[3]*os.File{devNull(t), outputFile(t), outputFile(t)})
+	runtime.ReadMemStats(&after)
+	if n := after.Mallocs - before.Mallocs; n > 20_000 {
+		t.Errorf("%d allocations", n)
+	}
+}
+
 // untilOver waits, in a shell, until over says that the run is over, or the test has ended.
 const untilOver = `until [ -e "$OUT.over" ] || [ ! -e "$OUT" ]; do sleep 0.02; done`
 
