@@ -78,6 +78,7 @@ type Staged struct {
 	used bool
 	more bool  // more can follow data
 	end  int64 // the offset after data, in a file
+	ran  bool  // a run was planned
 	// Silent reports that nothing has come so far, and that the tool goes on without stdin if
 	// nothing does: it gets stdin by a relay.
 	Silent bool
@@ -91,10 +92,11 @@ func (s *Staged) ForRun(plan rewrite.Plan) (in Input, err error) {
 		s.Data = s.relay.kept()
 		s.used = s.Data != ""
 	}
-	if s.end > 0 {
+	if s.ran && s.end > 0 { // else another process of the caller can have moved it
 		_, err := s.From.Seek(s.end-int64(len(s.Data)), io.SeekStart)
 		s.used = err != nil
 	}
+	s.ran = true
 	switch {
 	case plan.HasStdin:
 		in.File, err = textFile(plan.Stdin)

@@ -244,11 +244,17 @@ func TestEndOfAFile(t *testing.T) {
 	if err != nil || s.Data != "a prompt" {
 		t.Fatalf("%q, %v", s.Data, err)
 	}
+	if _, err := f.Seek(12, io.SeekStart); err != nil { // another process, which has the file too
+		t.Fatal(err)
+	}
 	in, err := s.ForRun(rewrite.Plan{HasStdin: true, Stdin: "more"})
 	if err != nil || in.End != 16 {
 		t.Errorf("the end is %d, %v", in.End, err)
 	}
 	in.File.Close()
+	if at, err := f.Seek(0, io.SeekCurrent); err != nil || at != 12 {
+		t.Errorf("the first run moves the file to %d, %v", at, err)
+	}
 	if _, err := f.Seek(0, io.SeekEnd); err != nil {
 		t.Fatal(err)
 	}
