@@ -59,7 +59,11 @@ func sessionFiles(tool rewrite.Tool, matches []string) []string {
 // maxOrphan is the size, in bytes, above which a file is no orphan, whatever it contains.
 const maxOrphan = 1 << 20
 
+// isOrphan reports whether a file is an orphan. A link is none: somebody else has made it.
 func isOrphan(tool rewrite.Tool, path string) bool {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
 	text, err := disk.Read(path, maxOrphan)
 	return err == nil && tool.IsOrphanFile(path, []byte(text))
 }

@@ -72,3 +72,16 @@ func TestSweepDeletesLeftoversAlone(t *testing.T) {
 		}
 	}
 }
+
+// A link to a leftover in another directory is not the tool's: somebody has made it.
+func TestSweepLeavesLinks(t *testing.T) {
+	tool, pattern := chats(t, map[string]string{session: "session.jsonl", other: "orphan.jsonl"})
+	link := filepath.Join(filepath.Dir(pattern), orphan)
+	if err := os.Symlink(other, link); err != nil {
+		t.Fatal(err)
+	}
+	sweep(tool, pattern)
+	if _, err := os.Lstat(link); err != nil {
+		t.Errorf("the link: %v", err)
+	}
+}
