@@ -192,7 +192,7 @@ find_source() {
 	case $from in
 	'' | /* | https://*) ;;
 	http://*)
-		say "$from" | grep -Eqx 'http://(localhost|127\.0\.0\.1|\[::1])(:[0-9]+)?(/.*)?' ||
+		[ "$(say "$from" | grep -Ecvx 'http://(localhost|127\.0\.0\.1|\[::1])(:[0-9]+)?(/.*)?')" = 0 ] ||
 			fail "$from is not an https URL" 'plain http is only for this machine: 127.0.0.1, [::1] or localhost'
 		unset http_proxy all_proxy ALL_PROXY # which would take it elsewhere
 		;;
@@ -265,7 +265,7 @@ on_path() (
 )
 
 # real prints the path of a directory without symbolic links.
-real() (cd -P -- "$1" 2>/dev/null && pwd)
+real() ([ -n "$1" ] && cd -P -- "$1" 2>/dev/null && pwd)
 
 # --- the directory, and which files in it are ours ---
 

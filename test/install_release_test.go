@@ -79,6 +79,9 @@ func TestInstallRelease(t *testing.T) {
 	if !s.sameFile("claude", "vibe") {
 		t.Error("the shims are not one file")
 	}
+	// an empty first element is not that directory, wherever the script is called
+	contains(t, s.runShell("-c", `cd "$0" && PATH=:$PATH "$1" "$2" --from "$3"`, s.bin, shell(t),
+		s.repo+"/install.sh", s.at("release")).stdout, "next: put that directory first on PATH.")
 	s.install("--uninstall")
 	s.gone(filepath.Dir(s.bin))
 
@@ -234,6 +237,7 @@ func TestRefusedReleases(t *testing.T) {
 	for _, url := range []string{
 		"http://example.invalid", "http://localhost.example.invalid/x",
 		"http://localhost:x@example.invalid", "http://127.0.0.1:80@example.invalid/",
+		"http://example.invalid/\nhttp://localhost/",
 	} {
 		none(strings.TrimSuffix(url, "/")+" is not an https URL",
 			"plain http is only for this machine: 127.0.0.1, [::1] or localhost", "--from", url)
