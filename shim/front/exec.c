@@ -363,43 +363,57 @@ static bool runnable(struct reprise_target *t)
 	return access(t->path, X_OK) == 0 || errno == EPERM || errno == ENOSYS;
 }
 
+// candidate makes a target of the configured path, or of the program of that name in the directory
+// that an element of PATH names, and reports whether it is runnable.
+static bool candidate(const char *dir, const char *configured, const char *name, struct reprise_target *t)
+{
+	size_t length = strcspn(dir, ":");
+	int n = snprintf(t->path, sizeof t->path, "%.*s/%s", (int)length, dir, name);
+
+	if (dir == configured)
+		n = snprintf(t->path, sizeof t->path, "%s", configured);
+	else if (length == 0) // an empty element is the working directory
+		n = snprintf(t->path, sizeof t->path, "./%s", name);
+	return n < (int)sizeof t->path && runnable(t);
+}
+
 // reprise_find finds the real binary: the configured path, unless that is "", or the next
 // executable of that name on PATH. skip lists the IDs of files that are not. A program behind these
 // is next: a wrapper before the shims has led to them. With again, and if there is no other one, it
 // is the last of them, which was tried before: a tool can run itself by its name. Files are
-// compared by device and inode, never by name.
+// compared by device and inode, never by name. The stack can be small: there is one target only.
 bool reprise_find(const char *name, const char *configured, const char *path, const char *skip,
 	bool again, struct reprise_target *found)
 {
 	const char *last = again ? strrchr(skip, ',') : NULL, *end;
-	struct reprise_target before = {.path = ""}, tried = {.path = ""};
+	const char *before = NULL, *tried = NULL; // as for candidate
 	bool behind = false;
-	int n = snprintf(found->path, sizeof found->path, "%s", configured);
 
-	if (n > 0 && n < (int)sizeof found->path && runnable(found)) {
+	if (*configured && candidate(configured, configured, name, found)) {
 		if (!listed(skip, found->id))
 			return true;
 		if (last && strcmp(last + 1, found->id) == 0)
-			tried = *found;
+			tried = configured;
 	}
 	for (const char *dir = path; dir; dir = *end ? end + 1 : NULL) {
 		end = dir + strcspn(dir, ":");
-		n = snprintf(found->path, sizeof found->path, "%.*s/%s", (int)(end - dir), dir, name);
-		if (end == dir) // an empty element is the working directory
-			n = snprintf(found->path, sizeof found->path, "./%s", name);
-		if (n >= (int)sizeof found->path || !runnable(found))
+		if (!candidate(dir, configured, name, found))
 			continue;
 		if (listed(skip, found->id))
 			behind = true;
 		else if (behind)
 			return true;
-		else if (!*before.path)
-			before = *found;
-		if (last && !*tried.path && strcmp(last + 1, found->id) == 0)
-			tried = *found;
+		else if (!before)
+			before = dir;
+		if (last && !tried && strcmp(last + 1, found->id) == 0)
+			tried = dir;
 	}
-	*found = *before.path ? before : tried;
-	return *found->path;
+	if (!before)
+		before = tried;
+	if (before && candidate(before, configured, name, found))
+		return true;
+	*found->path = *found->id = '\0';
+	return false;
 }
 
 // --- becoming ---
