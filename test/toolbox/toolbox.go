@@ -86,14 +86,14 @@ func Unprivileged(t *testing.T) bool {
 	return false
 }
 
-// A Tests runs tests with the signals restored, one more at once than there are processors: some
-// only wait. The command line overrides that, as it is parsed later.
+// A Tests runs tests with the signals restored, one more at once than Go uses processors: some only
+// wait. The command line overrides that, as it is parsed later.
 type Tests struct{ M interface{ Run() int } }
 
 // Run runs the tests.
 func (t Tests) Run() int {
 	RestoreSignals()
-	if err := flag.Set("test.parallel", fmt.Sprint(runtime.NumCPU()+1)); err != nil {
+	if err := flag.Set("test.parallel", fmt.Sprint(runtime.GOMAXPROCS(0)+1)); err != nil {
 		panic(err) // the package testing has this flag
 	}
 	return t.M.Run()

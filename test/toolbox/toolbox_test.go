@@ -1,9 +1,11 @@
 package toolbox
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -12,6 +14,21 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(Tests{m}.Run()) }
+
+type noTests struct{}
+
+func (noTests) Run() int { return 0 }
+
+// Where only some of the machine's processors can be used, as in a container, the tests at once
+// are not more for all the others.
+func TestProcessors(t *testing.T) {
+	parallel := flag.Lookup("test.parallel").Value
+	defer flag.Set("test.parallel", parallel.String())
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if (Tests{noTests{}}).Run(); parallel.String() != "2" {
+		t.Errorf("%s tests at once on one processor", parallel)
+	}
+}
 
 // Programs that are first on the caller's PATH are not run, and the usual ones are.
 func TestPathFromNothing(t *testing.T) {
