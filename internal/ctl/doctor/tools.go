@@ -89,7 +89,7 @@ func (d *checkup) bundled() {
 		return
 	}
 	places := []string{dir, filepath.Join(dir, ".venv"), filepath.Join(dir, "venv")}
-	if active := os.Getenv("VIRTUAL_ENV"); active != "" && !slices.Contains(places[1:], active) {
+	if active := os.Getenv("VIRTUAL_ENV"); active != "" && !slices.Contains(places, active) {
 		places = append(places, active)
 	}
 	for _, place := range places {

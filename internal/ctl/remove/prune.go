@@ -140,7 +140,7 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.R
 	ttl, maxAge := cfg.Longest()
 	p := prune.Retention{TTL: inMillis(ttl), MaxAge: inMillis(maxAge)}
 	if given.Changed("keep-within") || given.Changed("keep-last") {
-		p.KeepWithin, p.KeepLast = inMillis(f.keepWithin), int(f.keepLast)
+		p.KeepWithin, p.KeepLast = inMillis(f.keepWithin), int(min(f.keepLast, math.MaxInt))
 	} else {
 		p.KeepWithin, p.Superseded = inMillis(cfg.Prune.KeepWithin), inMillis(config.KeepSuperseded)
 	}
