@@ -56,13 +56,23 @@ func (f *found) checkFiles() error {
 		}
 	}
 	for _, path := range f.line.SettingsFiles {
-		info, err := f.stat(disk.Absolute(f.cwd, path))
+		info, err := f.stat(f.placeOf(path))
 		if errors.Is(err, disk.ErrNotRegular) ||
 			err == nil && !info.IsDir() && info.Size() > maxSize(path) {
 			return reason.Unreadable
 		}
 	}
 	return nil
+}
+
+// placeOf returns the path of a settings file, which can be relative to the tool's directory. It is
+// not cleaned: behind a symbolic link, as PWD can be, ".." is above the link's target, and opencode
+// 1.18.33 looks there too.
+func (f *found) placeOf(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return f.cwd + "/" + path
 }
 
 // maxSize returns the limit for reading a settings file.

@@ -156,3 +156,26 @@ func TestSettingsOfTheWorkingDirectory(t *testing.T) {
 		}
 	}
 }
+
+// ".." behind a symbolic link is the directory above the link's target.
+func TestSettingsBehindALink(t *testing.T) {
+	dir := t.TempDir()
+	toolbox.Write(t, filepath.Join(dir, "target/x.json"), "own")
+	toolbox.Write(t, filepath.Join(dir, "x.json"), "another's")
+	if err := os.MkdirAll(filepath.Join(dir, "target/below"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("target/below", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for _, path := range []string{"link/../x.json", dir + "/link/../x.json"} {
+		c := &found{asked: &asked{}, cwd: dir}
+		c.tool, _ = rewrite.Lookup("claude")
+		c.line = rewrite.CommandLine{Mode: rewrite.Fresh, SettingsFiles: []string{path}}
+		settings := c.hostEnv().Settings
+		if len(settings) != 1 || settings[0].Text != "own" {
+			t.Errorf("%s is %+v", path, settings)
+		}
+	}
+}

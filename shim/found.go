@@ -180,7 +180,7 @@ func (f *found) hostEnv() rewrite.HostEnv {
 		s.Version = f.learn().Version
 	}
 	for _, path := range f.line.SettingsFiles {
-		if text, err := disk.Read(disk.Absolute(f.cwd, path), maxSize(path)); err == nil {
+		if text, err := disk.Read(f.placeOf(path), maxSize(path)); err == nil {
 			s.Settings = append(s.Settings, rewrite.File{Path: path, Text: text})
 		}
 	}
