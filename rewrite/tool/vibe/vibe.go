@@ -8,6 +8,7 @@
 package vibe
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -24,8 +25,7 @@ type vibe struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = vibe{base.Base{About: &descriptor, Reads: reads, Refusals: refusals,
-	Help: []string{"--prompt", "--resume"},
+var tool = vibe{base.Base{About: &descriptor, Reads: reads, Help: []string{"--prompt", "--resume"},
 	Formats: map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JSON,
 		"streaming": rewrite.StreamJSON}}}
 
@@ -208,4 +208,14 @@ var refusals = base.Causes{
 	{"Session logging is disabled.", reason.RefusedUnknown},
 	{"The session's pinned plugin environment could not be rebuilt", reason.RefusedBroken},
 	{"Invalid Unified session store: ", reason.RefusedBroken},
+}
+
+// Refused reads a run that left no export. A message of the API can repeat any words: only the
+// beginning of a line counts.
+func (vibe) Refused(stderr string, exit int) (why reason.Code) {
+	for line := range strings.Lines(stderr) {
+		text, isError := strings.CutPrefix(line, "Error: ")
+		why = cmp.Or(why, base.When(isError && exit != 0, refusals.Begins(text)))
+	}
+	return why
 }

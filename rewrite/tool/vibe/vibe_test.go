@@ -601,6 +601,12 @@ func TestVibeRefusals(t *testing.T) {
 	if r := tool.Refused("Error: Session not found: x\n", 0); r != "" {
 		t.Errorf("a run that went well: %q", r)
 	}
+	for _, other := range []string{"Error: Status 500. Body: Session not found: x\n",
+		"mcp: McpError: Session not found: x\nError: Server error '500'\n"} {
+		if r := tool.Refused(other, 1); r != "" {
+			t.Errorf("%q: %q", other, r)
+		}
+	}
 }
 
 // A caller's own --output-dir can hold the files of another run.
