@@ -7,13 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"reprise/fleet/store"
 )
 
-// Serve reads the configuration and requests from in until it ends, carries them out one after the
-// other, and writes the answers to out. open must return without waiting for the store; the error
-// is the answer to every request.
+// Serve reads the configuration and requests from in until it ends, and writes the answers to out.
+// It returns once all requests have been carried out, and reads on meanwhile: a client can have
+// given one up. open must return without waiting for the store; the error is the answer to every
+// request.
 func Serve(ctx context.Context, in io.Reader, out io.Writer,
 	open func(context.Context, Config) (store.Shared, error)) error {
 	lines, answers := json.NewDecoder(bufio.NewReader(in)), json.NewEncoder(out)
@@ -27,6 +29,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer,
 	if g.Protocol == protocol {
 		opened, failed = open(ctx, g.Config)
 	}
+	var writing sync.Mutex // one line at a time
+	var running sync.WaitGroup
+	defer running.Wait()
 	for {
 		var q request
 		if err := lines.Decode(&q); errors.Is(err, io.EOF) {
@@ -34,15 +39,19 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer,
 		} else if err != nil {
 			return fmt.Errorf("read a request: %w", err)
 		}
-		a, err := answer{}, failed
-		if err == nil {
-			a, err = do(ctx, opened, q)
-		}
-		if err != nil {
-			a.encodeError(err)
-		}
-		a.ID = q.ID
-		_ = answers.Encode(a) // a client that has gone needs no answer
+		running.Go(func() {
+			a, err := answer{}, failed
+			if err == nil {
+				a, err = do(ctx, opened, q)
+			}
+			if err != nil {
+				a.encodeError(err)
+			}
+			a.ID = q.ID
+			writing.Lock()
+			defer writing.Unlock()
+			_ = answers.Encode(a) // a client that has gone needs no answer
+		})
 	}
 }
 

@@ -245,6 +245,23 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 }
 
+// A request that a signal has ended for the client does not hold up the next one, however long.
+func TestGivenUpRequestDelaysNothing(t *testing.T) {
+	f := &fake{hang: make(chan struct{})}
+	c := connect(t, f)
+	defer close(f.hang)
+	ending, end := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, end)
+	if _, _, err := c.List(ending, task, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if _, err := c.Swap(soon, task, "", make([]byte, 1<<20)); err != nil {
+		t.Errorf("the next: %v", err)
+	}
+}
+
 // The things that a helper can do instead of answering.
 func TestBrokenHelper(t *testing.T) {
 	cases := map[string]func(in *bufio.Reader, out io.WriteCloser){
