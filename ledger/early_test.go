@@ -79,3 +79,28 @@ func TestFinishEarlyFails(t *testing.T) {
 	wantRow(t, "at the end", row(t, l, "sessions", ticket.Session),
 		map[string]any{"state": decide.Live, "turns": 1})
 }
+
+// The files that a conversation has changed are known at the end of the latest turn. They count
+// like those of a run of one turn, also if the prompt names them.
+func TestConversationChangesFiles(t *testing.T) {
+	first, end := goodOutcome(someID, "An answer.", 2000), goodOutcome(someID, "Another.", 3000)
+	end.Started, end.Left = 2500, `[{"Path":"lib/parser.go"}]`
+	for name, play := range map[string]func(*Ledger, *Ticket) error{
+		"one turn":    func(l *Ledger, t *Ticket) error { return l.Finish(t, end) },
+		"two turns":   func(l *Ledger, t *Ticket) error { return l.Finish(t, first, end) },
+		"ended early": func(l *Ledger, t *Ticket) error { return l.FinishEarly(t, first, end) },
+		"one is behind": func(l *Ledger, t *Ticket) error {
+			t.Recorded = 1
+			return l.Finish(t, first, end)
+		},
+	} {
+		l, _ := newLedger(t)
+		_, ticket := begin(t, l, "Mend parser.go.", 1000)
+		want := prompt.NewTraces(ticket.call.Prompt, nil, nil, []string{"parser.go"}, l.Key())
+		if err := play(l, ticket); err != nil {
+			t.Fatal(err)
+		}
+		wantRow(t, name, row(t, l, "sessions", ticket.Session),
+			map[string]any{"things": string(encodeMarks(want.Things))})
+	}
+}

@@ -203,7 +203,7 @@ func (l *Ledger) Ending(t *Ticket, turns []*Outcome) Ending {
 	}
 	if t.call.Prompt != nil {
 		e.News.send(t.call.Prompt)
-		changed := changedFiles(own.Left)
+		changed := changedFiles(e.Outcome.Left)
 		traces := prompt.NewTraces(t.call.Prompt, answers, files, changed, t.key)
 		e.News.Things, e.AnswerLines = encodeMarks(traces.Things), encodeMarks(traces.Lines)
 	}
