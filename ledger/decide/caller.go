@@ -73,17 +73,21 @@ func isSame(p, e CallerProcess) bool {
 }
 
 // SameAs returns the name of the program that made this call and an earlier one in one run, "" for
-// none: the programs between that program and both calls have the same names. Since it is above
-// this call, it has lived through both. A person who typed both in one shell is the same caller
-// only shortly after the earlier run: idle is the time from the end to this call's start.
+// none. Only the nearest program above both counts: it has lived through both. The programs between
+// it and each call must have the same names. A person who typed both in one shell is the same
+// caller only shortly after the earlier run: idle is the time from the end to this call's start.
 func (c Caller) SameAs(earlier Caller, idle Millis) (name string) {
 	for i, p := range c.Processes {
-		for k, e := range earlier.Processes {
-			if isSame(p, e) && slices.Equal(scripts(c.Processes[:i]),
-				scripts(earlier.Processes[:k])) {
-				return p.Name
-			}
+		k := slices.IndexFunc(earlier.Processes, func(e CallerProcess) bool {
+			return isSame(p, e)
+		})
+		if k < 0 {
+			continue
 		}
+		if slices.Equal(scripts(c.Processes[:i]), scripts(earlier.Processes[:k])) {
+			return p.Name
+		}
+		break
 	}
 	if c.SameShell(earlier) && idle >= 0 && idle <= personPause {
 		return c.Shell.Name

@@ -66,6 +66,10 @@ func TestSameCaller(t *testing.T) {
 		c.Processes = append(c.Processes, callerProcess(7))
 		return c
 	}
+	// a coder.sh that ran other ones, with one above it until that ended
+	deep, orphaned := under("coder.sh", "coder.sh", "coder.sh"), under("coder.sh", "coder.sh",
+		"coder.sh")
+	orphaned.Processes[2] = deep.Processes[1]
 	noNamespace := func(c *Caller) { c.Processes[0].Namespace = "" }
 	noBoot := func(c *Caller) { c.Processes[0].Boot = "" }
 	noStart := func(c *Caller) { c.Processes[0].Start = 0 }
@@ -81,6 +85,7 @@ func TestSameCaller(t *testing.T) {
 		"the same script below it": {under("sh", "coder.sh"), under("coder.sh"), 0, "program 7.sh"},
 		"two scripts below it":     {under("coder.sh"), under("tester.sh"), 0, ""},
 		"a script below it":        {under("coder.sh"), callerOf(7), 0, ""},
+		"two depths below another": {orphaned, deep, 0, ""},
 		"two scripts":              {callerOf(30), callerOf(20), 0, ""},
 		"the PID of another": {callerOf(7),
 			changed(callerOf(7), func(c *Caller) { c.Processes[0].Start++ }), 0, ""},
