@@ -573,7 +573,8 @@ func IsHeadless(t Tool, in Input, r reason.Code) bool {
 	return !d.IsNested(in.Env) && (len(d.Managed) == 0 || slices.ContainsFunc(in.Args, named))
 }
 
-// A Target is the session that a call goes to and the prompt for it.
+// A Target is the session that a call goes to and the prompt for it. Only ToFresh, ToResume, ToFork
+// and ToCopy make one, so a delta never goes to a fresh session.
 type Target struct {
 	plan   Plan   // as far as it does not depend on the tool and the command line
 	ForkAt string // the last message that a copy of the session keeps, "" for all
