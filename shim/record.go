@@ -90,7 +90,7 @@ func (r *ran) finish() {
 	if r.ticket.Recorded == 0 {
 		r.record.Prompt = r.sentIn(turns)
 	}
-	// A conversation that failed after the last turn keeps the end of that turn: a copy is cut there.
+	// A conversation that failed after the last turn keeps the end of that: a copy is cut there.
 	if r.ticket.Recorded < len(turns) || r.status == (supervise.Status{}) {
 		if err := r.book.finish(r.ticket, outcomes...); err != nil {
 			r.log.fault("record outcome", err)
