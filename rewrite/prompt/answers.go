@@ -59,11 +59,11 @@ type lineDigests struct {
 	quoted        []Digest
 }
 
-func (p *Prompt) digestsOf(i int) lineDigests {
+func (p *Prompt) digestsOf(i int) *lineDigests {
 	l := &p.lines[i]
-	return l.digests.of(func() lineDigests {
+	return l.digests.of(func() *lineDigests {
 		line := p.digest(l.line)
-		digests := lineDigests{line: line, stepped: line}
+		digests := &lineDigests{line: line, stepped: line}
 		if l.step != "" {
 			digests.stepped = p.digest(stepped(l.step, l.line))
 		}

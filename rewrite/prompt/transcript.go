@@ -19,12 +19,12 @@ type promptLine struct {
 	text    string // the line without the speaker's name
 	step    string // how the indentation differs from the previous line's
 
-	digests  lazy[lineDigests] // by digestsOf
-	inners   lazy[[]string]    // by inner
-	named    lazy[bool]        // by namesAnswer
-	mentions lazy[[]mention]   // by mentioned
-	telling  lazy[[]NewLine]   // by distinctive
-	bare     lazy[string]      // by unquoted
+	digests  lazy[*lineDigests] // by digestsOf
+	inners   lazy[[]string]     // by inner
+	named    lazy[bool]         // by namesAnswer
+	mentions lazy[[]mention]    // by mentioned
+	telling  lazy[[]NewLine]    // by distinctive
+	bare     lazy[string]       // by unquoted
 }
 
 // readLines reads the prompt's lines with the turns that they open.
