@@ -58,7 +58,8 @@ func LastUser(r Request) string {
 // result after it.
 func StartsTurn(r Request) bool {
 	c := newConversation(r)
-	return !slices.ContainsFunc(c[max(0, c.lastPrompt()):], func(t turn) bool { return len(t.results) > 0 })
+	return !slices.ContainsFunc(c[max(0, c.lastPrompt()):],
+		func(t turn) bool { return len(t.results) > 0 })
 }
 
 // AllText returns every text of the conversation, tool results and reminders included, but not the
