@@ -55,11 +55,11 @@ func LastStoreFailure(getenv func(string) string) (StoreFailure, error) {
 
 // storeDown reports whether the store failed so short a time ago that it is not tried. A note from
 // the future counts as none: the clock was set back.
-func (f *found) storeDown(s config.Store, now time.Time) bool {
-	last, err := LastStoreFailure(f.env.Own)
+func (a *asked) storeDown(s config.Store, now time.Time) bool {
+	last, err := LastStoreFailure(a.env.Own)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			f.log.fault("read the store's last failure", err)
+			a.log.fault("read the store's last failure", err)
 		}
 		return false
 	}
@@ -67,8 +67,8 @@ func (f *found) storeDown(s config.Store, now time.Time) bool {
 	return last.Store == s.URL && passed >= 0 && passed < storePause
 }
 
-func (f *found) noteStoreDown(s config.Store, now time.Time, why error) {
-	path, err := config.StoreFailureFile(f.env.Own)
+func (a *asked) noteStoreDown(s config.Store, now time.Time, why error) {
+	path, err := config.StoreFailureFile(a.env.Own)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
@@ -78,7 +78,7 @@ func (f *found) noteStoreDown(s config.Store, now time.Time, why error) {
 		err = disk.Replace(path, ".store-failure-", append(text, '\n'))
 	}
 	if err != nil {
-		f.log.fault("note the store's failure", err)
+		a.log.fault("note the store's failure", err)
 	}
 }
 
