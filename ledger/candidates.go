@@ -105,14 +105,14 @@ func (l *Ledger) addChains(c *Call, f *decide.Facts) (err error) {
 	if isClear(f) {
 		return nil
 	}
-	ends := len(f.Chains)
+	found := len(f.Chains)
 	s.shown = shownSessions(answers)
 	err = s.addInner()
 	if err == nil && (!f.Named ||
 		c.DerivedRole() && !slices.ContainsFunc(f.Chains, decide.ChainFacts.HasFirstPrompt)) {
 		err = s.addOthers()
 	}
-	addEvidence(c, f.Chains[ends:], answers)
+	addEvidence(c, f.Chains[found:], answers)
 	return err
 }
 

@@ -43,7 +43,7 @@ func Decide(f Facts) Decision {
 	}
 	chain, why := choose(f)
 	if chain == nil {
-		return begin(f, why)
+		return unchosen(f, why)
 	}
 	d := Decision{Mode: rewrite.Fresh, Reason: why}
 	d.Chain, d.Of = chain.Chain, chain.SessionRecord
@@ -84,8 +84,8 @@ func Decide(f Facts) Decision {
 	return d
 }
 
-// begin decides a call that continues no session, for that reason.
-func begin(f Facts, why reason.Code) Decision {
+// unchosen decides a call for which no session was chosen, for that reason.
+func unchosen(f Facts, why reason.Code) Decision {
 	d := Decision{Mode: rewrite.Fresh, Reason: why}
 	switch {
 	case why == reason.FirstCall && len(f.Start) > 0:

@@ -114,8 +114,8 @@ func SinceLatest(l *ledger.Ledger, most int64) (decide.Millis, error) {
 // WholePrompts are numbers of resumed calls that sent their whole prompt.
 type WholePrompts struct {
 	// prompts so short that none of them is shortened
-	Short int64 `json:"short_prompts_sent_whole" doc:"resumed calls, prompts under 2 KB"`
-	Long  int64 `json:"long_prompts_sent_whole" doc:"resumed calls, longer prompts"`
+	Short int64 `json:"short_prompts_sent_whole" doc:"resumes with a prompt under 2 KB"`
+	Long  int64 `json:"long_prompts_sent_whole" doc:"resumes with a longer prompt"`
 }
 
 // CountWhole counts the selected calls that were resumed with their whole prompt.

@@ -118,8 +118,8 @@ func (b Base) Read(p grammar.Args, in rewrite.Input) rewrite.CommandLine {
 	return c
 }
 
-// Stdin returns the use of stdin in a call that can have the prompt in argv. Beside one it has the
-// use beside.
+// Stdin returns the use of stdin in a call that can have the prompt in argv. With a prompt there,
+// the tool's own use of stdin counts: beside.
 func Stdin(in rewrite.Input, prompt bool, beside rewrite.StdinUse) rewrite.StdinUse {
 	switch {
 	case in.StdinTTY:

@@ -12,7 +12,8 @@ import (
 )
 
 // ReadYargs is Read with the prompt and an administrator's files, as gemini and qwen look for them:
-// settings and the defaults beside them, where variables that begin so say, or else in dirs.
+// settings and defaults, in the places that two variables name, or else in dirs. variables is the
+// beginning of the variables' names.
 func (b Base) ReadYargs(p grammar.Args, in rewrite.Input,
 	variables string, dirs ...string) rewrite.CommandLine {
 	c := b.Read(p, in)

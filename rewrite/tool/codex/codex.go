@@ -19,7 +19,7 @@ type codex struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-// --json has no value.
+// The option for the format, --json, has no value: "" names stream-json.
 var tool = codex{base.Base{About: &descriptor, Reads: reads, Help: []string{"--json"},
 	Formats: map[string]rewrite.Format{"": rewrite.StreamJSON}}}
 

@@ -177,7 +177,7 @@ func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 	return call
 }
 
-// joined returns the prompt of some words. opencode puts words that contain spaces in quotes, which
+// joined returns words as one prompt. opencode puts words that contain spaces in quotes, which
 // are left out here: the closing one would separate a prompt from the same text with more behind
 // it.
 func joined(args []string, words []rewrite.Span) string {

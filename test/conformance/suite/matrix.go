@@ -133,8 +133,8 @@ func (c cli) named(tool string, names []string) []scenario {
 	})
 }
 
-// tally plays scenarios and names those in which the shim is noticeable, "" if none. They can be
-// repeated: claude 2.0.76 might or might not count concurrent requests to other models in its
+// tally plays scenarios and returns the names of scenarios that notice the shim, "" if none. They
+// can be repeated: claude 2.0.76 might or might not count concurrent requests to other models in its
 // result.
 func (st stage) tally(all []scenario) string {
 	var noticed []string
