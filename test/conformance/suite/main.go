@@ -131,7 +131,7 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 	return all, nil
 }
 
-// sample draws a tool, and of its scenarios one of each kind. Of each other tool it draws one.
+// sample draws a scenario of each kind. The tools take turns, so that each has at least one.
 func sample(all []scenario, seed uint64) (drawn []scenario) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return s.slow })
 	slices.SortFunc(all, func(a, b scenario) int {
@@ -139,16 +139,17 @@ func sample(all []scenario, seed uint64) (drawn []scenario) {
 	})
 	dice := harness.Dice(seed, "sample")
 	dice.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	tool, has := all[dice.IntN(len(all))].tool, map[string]bool{}
-	for _, s := range all {
-		kind := s.tool
-		if s.tool == tool {
-			kind = "kind " + s.kind
+	has, turns := map[string]bool{}, map[string]int{}
+	for _, first := range all {
+		if has[first.kind] {
+			continue
 		}
-		if !has[kind] {
-			drawn = append(drawn, s)
-		}
-		has[kind] = true
+		same := slices.DeleteFunc(slices.Clone(all), func(s scenario) bool {
+			return s.kind != first.kind
+		})
+		s := slices.MinFunc(same, func(a, b scenario) int { return turns[a.tool] - turns[b.tool] })
+		drawn, has[s.kind] = append(drawn, s), true
+		turns[s.tool]++
 	}
 	return drawn
 }
