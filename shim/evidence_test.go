@@ -19,6 +19,7 @@ import (
 	"reprise/rewrite/reason"
 	"reprise/shim/work"
 	"reprise/test/gitrepo"
+	"reprise/test/toolbox"
 )
 
 // The sequences of testdata/evidence were written to be resumed wrongly, or by callers who want a
@@ -75,6 +76,9 @@ func TestWork(t *testing.T) {
 		{"attacks, by commands", "attacks.json", nil, true, 2, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			if tt.shell || tt.env != nil {
+				toolbox.Long(t)
+			}
 			t.Parallel()
 			var sum score
 			for _, one := range readSequences(t, tt.file) {

@@ -144,6 +144,7 @@ func openFifth(home string) (*sql.DB, error) {
 // A tool is added by one directory in rewrite/tool, and a line in the generated list: its calls are
 // managed, and shimctl knows it.
 func TestFifthTool(t *testing.T) {
+	toolbox.Long(t)
 	t.Parallel()
 	dir := t.TempDir()
 	home, shims, real := filepath.Join(dir, "home"), filepath.Join(dir, "shims"),

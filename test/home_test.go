@@ -66,6 +66,7 @@ func (c copied) has(name string, lines ...string) {
 // One command gives the module another path. Nothing but that changes, and another one brings it
 // back.
 func TestHome(t *testing.T) {
+	toolbox.Long(t)
 	t.Parallel()
 	c := newCopied(t)
 	if said := c.sh("! scripts/home reprise 2>&1; ! scripts/home 2>&1"); strings.Count(said,

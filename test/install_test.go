@@ -108,9 +108,7 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
+	toolbox.Long(t)
 	t.Parallel()
 	dir := filepath.Join(tempDir(t), "a directory")
 	s := &site{t: t, repo: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home")}

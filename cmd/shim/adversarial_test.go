@@ -18,6 +18,7 @@ import (
 // Sequences that were written to be resumed wrongly, played with the shim itself: settings, files,
 // branches and directories change between their calls.
 func TestAdversarial(t *testing.T) {
+	toolbox.Long(t)
 	text, err := os.ReadFile("../../testdata/evidence/adversarial.json")
 	if err != nil {
 		t.Fatal(err)

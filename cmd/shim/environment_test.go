@@ -49,7 +49,10 @@ func TestEnvironment(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		for _, s := range all {
-			t.Run(s.Name, func(t *testing.T) { s.play(t) })
+			t.Run(s.Name, func(t *testing.T) {
+				t.Parallel()
+				s.play(t)
+			})
 		}
 	}
 }

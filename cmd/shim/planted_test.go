@@ -131,6 +131,7 @@ func rounds(n int) (prompts []string) {
 }
 
 func TestPlantedClaudes(t *testing.T) {
+	toolbox.Long(t)
 	fake, err := os.ReadFile("../../testdata/fake/claude")
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"reprise/test/toolbox"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -73,6 +75,7 @@ func flood(t *testing.T, does string) (size, memory int) {
 
 // However much the tool writes, in lines or in one, memory does not grow with it.
 func TestMuchOutput(t *testing.T) {
+	toolbox.Long(t)
 	for name, shape := range map[string]string{"1 GB of lines": "lines", "a line of 1 GB": "line"} {
 		t.Run(name, func(t *testing.T) {
 			_, little := flood(t, shape+" 4194304")

@@ -83,6 +83,10 @@ func start(t *testing.T, url string) *wire.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // it can still write into the directory
+		c.Close()
+		eventually(t, "the helper has ended", func() bool { return len(children(t)) == 0 })
+	})
 	return c
 }
 

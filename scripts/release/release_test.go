@@ -113,6 +113,7 @@ func testEmulated(t *testing.T, release string) {
 
 // The licence of each module that is linked is in the release.
 func TestLicenses(t *testing.T) {
+	toolbox.Long(t)
 	programs := t.TempDir()
 	for _, p := range all {
 		shell(t, "../..", "CGO_ENABLED="+map[bool]string{true: "1", false: "0"}[p.c]+

@@ -46,6 +46,7 @@ func TestMain(m *testing.M) { os.Exit(toolbox.Tests{M: m}.Run()) }
 
 // The directory of a world that violates an invariant stays.
 func TestChaos(t *testing.T) {
+	toolbox.Long(t)
 	root, err := os.MkdirTemp("", "chaos-")
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"reprise/internal/standin"
 	"reprise/test/conformance/suite"
 	"reprise/test/harness"
+	"reprise/test/toolbox"
 )
 
 // A turn is one call of a claude that is played, before it is printed. A planted change changes it.
@@ -351,6 +352,7 @@ func compareTurns(change func(*turn)) report {
 
 // Each planted change is a difference.
 func TestPlanted(t *testing.T) {
+	toolbox.Long(t)
 	for _, p := range planted {
 		if r := compareTurns(p.change); r.outcome() != differs ||
 			!strings.Contains(r.String(), p.want) {

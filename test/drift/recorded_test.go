@@ -9,6 +9,7 @@ import (
 
 	"reprise/test/conformance/suite"
 	"reprise/test/harness"
+	"reprise/test/toolbox"
 )
 
 const recordings = "../../testdata/recordings/claude"
@@ -63,6 +64,7 @@ func compareRecorded(t *testing.T, old, new string) report {
 // Real streams of versions that differ in nothing a caller or the shim relies on are clean, though
 // their IDs, times and tokens differ. An older version's reason for an end is another one.
 func TestRecorded(t *testing.T) {
+	toolbox.Long(t)
 	if r := compareRecorded(t, "2.1.329", "2.1.330"); r.outcome() != clean {
 		t.Errorf("%s", r)
 	}

@@ -55,6 +55,7 @@ type kind struct {
 }
 
 func TestFaults(t *testing.T) {
+	toolbox.Long(t)
 	t.Parallel()
 	if *all {
 		stride, rounds = 12, 3
@@ -66,6 +67,7 @@ func TestFaults(t *testing.T) {
 
 // A call waits for 30 s for a session, meanwhile the others are tried.
 func TestWaitIsOver(t *testing.T) {
+	toolbox.Long(t)
 	t.Parallel()
 	waitIsOver.once(t)
 }

@@ -21,6 +21,7 @@ import (
 	"reprise/fleet/s3"
 	"reprise/fleet/store"
 	"reprise/test/servers"
+	"reprise/test/toolbox"
 
 	"github.com/anishathalye/porcupine"
 	"golang.org/x/sync/errgroup"
@@ -36,6 +37,7 @@ var (
 
 // Runs make no mistake, and each mistake that is put in on purpose is found.
 func TestCheck(t *testing.T) {
+	toolbox.Long(t)
 	for _, p := range []plan{
 		{*seed, *steps, *length, 6, *server, none},
 		{1, 100_000, 2 * time.Minute, 2, "", conditions},

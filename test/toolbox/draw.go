@@ -10,6 +10,15 @@ import (
 // Everything reports whether tests try all cases, and not a drawn part: if $REPRISE_ALL is set.
 func Everything() bool { return os.Getenv("REPRISE_ALL") != "" }
 
+// Long skips a test that takes long, unless $REPRISE_E2E is set: it builds programs, or plays many
+// calls.
+func Long(t testing.TB) {
+	t.Helper()
+	if os.Getenv("REPRISE_E2E") == "" {
+		t.Skip("set REPRISE_E2E=sample to run it")
+	}
+}
+
 // Part returns how many of so many cases a test draws: a fifth, or all.
 func Part(cases int) int {
 	if Everything() {
