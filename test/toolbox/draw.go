@@ -1,20 +1,24 @@
 package toolbox
 
 import (
+	"flag"
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 )
 
 // Everything reports whether tests try all cases, and not a drawn part: if $REPRISE_ALL is set.
 func Everything() bool { return os.Getenv("REPRISE_ALL") != "" }
 
-// Long skips a test that takes long, unless $REPRISE_E2E is set: it builds programs, or plays many
-// calls.
+// Long skips a test that takes long: it builds programs, or plays many calls. It is run if
+// $REPRISE_E2E is set, or an option of the test's own, as -faults.all.
 func Long(t testing.TB) {
 	t.Helper()
-	if os.Getenv("REPRISE_E2E") == "" {
+	asked := os.Getenv("REPRISE_E2E") != ""
+	flag.Visit(func(f *flag.Flag) { asked = asked || !strings.HasPrefix(f.Name, "test.") })
+	if !asked {
 		t.Skip("set REPRISE_E2E=sample to run it")
 	}
 }
