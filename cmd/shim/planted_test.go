@@ -179,7 +179,8 @@ func TestShrinkingRequests(t *testing.T) {
 			played := playRounds(t, 4, script, format, true)
 			for i, round := range played {
 				if want := i == 3; round.resumed != want {
-					t.Errorf("round %d: resumed %v, with %q", i+1, round.resumed, round.args)
+					t.Errorf("round %d: resumed %v, with %q\n%s", i+1, round.resumed, round.args,
+						round.log)
 				}
 			}
 		})
@@ -192,6 +193,7 @@ type playedRound struct {
 	model   string // the content that the model had when it answered
 	resumed bool
 	args    string
+	log     string // the log of all calls until then
 }
 
 var ids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
@@ -233,7 +235,9 @@ func playRounds(t *testing.T, n int, script, format string, shim bool) (played [
 		n := strings.TrimSpace(string(count))
 		model, _ := os.ReadFile(filepath.Join(dir, "fake", n+".seen"))
 		given, _ := os.ReadFile(filepath.Join(dir, "fake", n+".args"))
+		log, _ := os.ReadFile(filepath.Join(dir, ".local/state/reprise/shim.log"))
 		played = append(played, playedRound{
+			log: string(log),
 			shown: ids.ReplaceAllString(fmt.Sprintf("%d\n%s\n%s", cmd.ProcessState.ExitCode(),
 				sameNumbers(stdout.String()), stderr.String()), "ID"),
 			model:   string(model),
