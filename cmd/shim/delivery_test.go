@@ -269,6 +269,7 @@ func (m moment) play() (differs string, slow bool) {
 // seen without us, and within the same second if it reads: drawn moments for each tool that has a
 // voice.
 func TestTerminatedAtAnyMoment(t *testing.T) {
+	toolbox.Long(t)
 	seed := toolbox.Seed(t)
 	var tools []string
 	for _, v := range voices {

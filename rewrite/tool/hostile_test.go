@@ -8,6 +8,7 @@ import (
 
 	"reprise/internal/standin"
 	"reprise/rewrite"
+	"reprise/test/toolbox"
 	"reprise/test/tooltest"
 )
 
@@ -173,6 +174,9 @@ func (run hostileRun) check(t *testing.T, text string) {
 func TestHostileAnswers(t *testing.T) {
 	for what, text := range hostileAnswers {
 		t.Run(what, func(t *testing.T) {
+			if len(text) > 1<<20 {
+				toolbox.Long(t)
+			}
 			for _, run := range hostileRuns(text) {
 				run.check(t, text)
 			}
