@@ -13,11 +13,14 @@ import (
 func Everything() bool { return os.Getenv("REPRISE_ALL") != "" }
 
 // Long skips a test that takes long: it builds programs, or plays many calls. It is run if
-// $REPRISE_E2E is set, or an option of the test's own, as -faults.all.
+// $REPRISE_E2E is set, or an option of the package's long tests, such as -faults.all.
 func Long(t testing.TB) {
 	t.Helper()
 	asked := os.Getenv("REPRISE_E2E") != ""
-	flag.Visit(func(f *flag.Flag) { asked = asked || !strings.HasPrefix(f.Name, "test.") })
+	flag.Visit(func(f *flag.Flag) {
+		of, _, long := strings.Cut(f.Name, ".")
+		asked = asked || long && of != "test"
+	})
 	if !asked {
 		t.Skip("set REPRISE_E2E=sample to run it")
 	}

@@ -30,6 +30,30 @@ func TestProcessors(t *testing.T) {
 	}
 }
 
+var _ = flag.Bool("toolbox.all", false, "as an option of a package's long tests")
+
+func TestALongOne(t *testing.T) { Long(t) }
+
+// A long test is skipped only where nobody has asked for it.
+func TestLong(t *testing.T) {
+	for _, tt := range []struct {
+		asked, options, want string
+	}{
+		{"", "", "SKIP"},
+		{"", "-test.count=1", "SKIP"},
+		{"", "-toolbox.all", "PASS"},
+		{"sample", "", "PASS"},
+	} {
+		cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestALongOne$", "-test.v"},
+			strings.Fields(tt.options)...)...)
+		cmd.Env = append(os.Environ(), "REPRISE_E2E="+tt.asked)
+		if out, err := cmd.Output(); err != nil ||
+			!strings.Contains(string(out), "--- "+tt.want+": TestALongOne") {
+			t.Errorf("%+v: %v\n%s", tt, err, out)
+		}
+	}
+}
+
 // Programs that are first on the caller's PATH are not run, and the usual ones are.
 func TestPathFromNothing(t *testing.T) {
 	dir := t.TempDir()
