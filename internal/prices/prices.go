@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"reprise/rewrite"
 	"reprise/rewrite/models"
 
 	"github.com/BurntSushi/toml"
@@ -22,17 +23,6 @@ import (
 
 //go:embed prices.toml
 var embedded string
-
-// Usage is counts of tokens, of disjoint kinds.
-type Usage struct {
-	Input  int64 // neither read from nor written to a cache
-	Cached int64 // read from the cache
-	Write  int64 // written to the cache
-	Output int64 // that the model wrote
-}
-
-// Prompt counts the tokens of all kinds that the model was sent.
-func (u Usage) Prompt() int64 { return u.Input + u.Cached + u.Write }
 
 // Rates are dollars per million tokens of each kind; nil if not known.
 type Rates struct {
@@ -149,9 +139,9 @@ func (t *List) LongPrompt() int64 {
 }
 
 // Cost returns the price in nano-dollars. ok is false if a rate that it needs is not known.
-func (r Rates) Cost(u Usage) (nano int64, ok bool) {
+func (r Rates) Cost(u rewrite.Usage) (nano int64, ok bool) {
 	var total float64
-	for i, n := range []int64{u.Input, u.Cached, u.Write, u.Output} {
+	for i, n := range []int64{u.Input, u.CacheRead, u.CacheWrite, u.Output} {
 		rate := r.all()[i]
 		if n == 0 {
 			continue

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/rewrite"
 	"reprise/rewrite/models"
 )
 
@@ -55,7 +56,7 @@ func TestCost(t *testing.T) {
 		t.Fatal(err)
 	}
 	haiku, _ := table.Find("claude-haiku-5-5", day("2026-11-01"))
-	u := Usage{Input: 1000, Cached: 2_000_000, Write: 10, Output: 100}
+	u := rewrite.Usage{Input: 1000, CacheRead: 2_000_000, CacheWrite: 10, Output: 100}
 	// 1000 at $0.10, 2 M at $0.01, 10 at $0.125, 100 at $0.50 a million.
 	if nano, ok := haiku.Cost(u); !ok || nano != 100_000+20_000_000+1250+50_000 {
 		t.Errorf("%d, %v", nano, ok)
@@ -65,10 +66,10 @@ func TestCost(t *testing.T) {
 	}
 	// A rate that is not known makes the price unknown, but only if it is needed.
 	codex, _ := table.Find("gpt-5-codex", day("2026-11-01"))
-	if _, ok := codex.Cost(Usage{Input: 1, Write: 1}); ok {
+	if _, ok := codex.Cost(rewrite.Usage{Input: 1, CacheWrite: 1}); ok {
 		t.Error("a price without a rate")
 	}
-	if nano, ok := codex.Cost(Usage{Input: 4, Output: 1}); !ok || nano != 15_000 {
+	if nano, ok := codex.Cost(rewrite.Usage{Input: 4, Output: 1}); !ok || nano != 15_000 {
 		t.Errorf("%d, %v", nano, ok)
 	}
 }
@@ -83,7 +84,8 @@ func TestOverride(t *testing.T) {
 	if !ok || *p.Input != 1 || p.Output != nil {
 		t.Errorf("%v, %v", p, ok)
 	}
-	if nano, ok := mustFind(t, table, "local").Cost(Usage{Input: 5, Output: 5}); !ok || nano != 0 {
+	five := rewrite.Usage{Input: 5, Output: 5}
+	if nano, ok := mustFind(t, table, "local").Cost(five); !ok || nano != 0 {
 		t.Errorf("%d, %v", nano, ok)
 	}
 	mustFind(t, table, "claude-fable-5")

@@ -8,6 +8,7 @@ import (
 	"reprise/internal/prices"
 	"reprise/ledger"
 	"reprise/ledger/history"
+	"reprise/rewrite"
 )
 
 // Human writes the sum for people. A tilde marks an estimate.
@@ -59,14 +60,14 @@ func CallCost(t *prices.List, i ledger.Record) Sum {
 	}
 	// A run makes several requests. Which of them had long prompts is not known, only that none had
 	// if all together were short.
-	u := prices.Usage{Input: i.Input.Int64, Cached: i.CacheRead.Int64, Write: i.CacheWrite.Int64,
-		Output: i.Output.Int64}
+	u := rewrite.Usage{Input: i.Input.Int64, CacheRead: i.CacheRead.Int64,
+		CacheWrite: i.CacheWrite.Int64, Output: i.Output.Int64}
 	return listPrice(t, i.Model, i.Started.Time(), u, u.Prompt())
 }
 
 // listPrice returns the cost of tokens at list price. No prompt among them was longer than longest:
 // some might have been billed at the rates for long ones.
-func listPrice(t *prices.List, model string, at time.Time, u prices.Usage, longest int64) Sum {
+func listPrice(t *prices.List, model string, at time.Time, u rewrite.Usage, longest int64) Sum {
 	p, ok := t.Find(model, at)
 	if !ok {
 		return Sum{}
@@ -128,8 +129,8 @@ func costOfAll(t *prices.List, s history.Slice) Sum {
 	if s.Long {
 		longest = math.MaxInt64
 	}
-	return listPrice(t, s.Model, s.Day.Time().Add(12*time.Hour), prices.Usage{Input: s.Input,
-		Cached: s.CacheRead, Write: s.CacheWrite, Output: s.Output}, longest)
+	return listPrice(t, s.Model, s.Day.Time().Add(12*time.Hour), rewrite.Usage{Input: s.Input,
+		CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Output: s.Output}, longest)
 }
 
 // ListPrice returns the cost of a slice's calls at list price. It is not known where some of them
