@@ -3,12 +3,11 @@ package base
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
 
 	"reprise/rewrite"
 	"reprise/rewrite/jsonline"
+	"reprise/rewrite/tool/grammar"
 )
 
 // A Stream is the common part of the streams. A stream overrides the methods that differ: here
@@ -198,7 +197,7 @@ func (e *ClaudeEvent) Matters() bool {
 }
 
 // escape matches the escape sequences that color a transcript.
-var escape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
+var escape = grammar.Compiled("\x1b\\[[0-9;]*m")
 
 // StripEscapes removes the colors of a text.
 func StripEscapes(text string) string {

@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"reprise/rewrite"
 	"reprise/rewrite/jsonline"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/base"
+	"reprise/rewrite/tool/grammar"
 )
 
 // stream reads codex's events or the transcript, and its rollout. Output is shown as it comes,
@@ -340,10 +339,8 @@ func (s *stream) promptLine(line []byte) []byte {
 
 // aside matches a line that codex writes on its own before the model's first output: a
 // warning, a hook's name, a log line.
-var aside = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`^(warning: |deprecated: |hook: |WARNING: |\d{4}-\d\d-\d\dT\S+ +(ERROR|WARN|INFO) |turn interrupted$|$)`)
-})
+var aside = grammar.Compiled(
+	`^(warning: |deprecated: |hook: |WARNING: |\d{4}-\d\d-\d\dT\S+ +(ERROR|WARN|INFO) |turn interrupted$|$)`)
 
 // learnTurn reads a line after the prompt. Anything not codex's own is the model's output, or the
 // work.

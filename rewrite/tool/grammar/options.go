@@ -160,10 +160,13 @@ func (p *Args) Session() (id string) {
 
 // helpOption matches a line of --help that describes an option, as commander, clap, yargs and
 // argparse print it: the names, and the value in brackets.
-var helpOption = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`^ {1,8}(-[A-Za-z0-9](?:, | ))?(--[A-Za-z0-9][-A-Za-z0-9]*)(, --[A-Za-z0-9][-A-Za-z0-9]*)?( ?=?[<\[][^>\]]*[>\]](?:\.\.\.)?)?`)
-})
+var helpOption = Compiled(
+	`^ {1,8}(-[A-Za-z0-9](?:, | ))?(--[A-Za-z0-9][-A-Za-z0-9]*)(, --[A-Za-z0-9][-A-Za-z0-9]*)?( ?=?[<\[][^>\]]*[>\]](?:\.\.\.)?)?`)
+
+// Compiled returns a function that compiles a pattern when it is first needed.
+func Compiled(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // ReadProbe reads a help text: it is the wanted one if it lists the first of names, and the version
 // can resume if it lists all the others. yargs names the kind of a value at the end of an option's

@@ -10,10 +10,8 @@ package opencode
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"reprise/rewrite"
 	"reprise/rewrite/jsonline"
@@ -271,9 +269,7 @@ func (o opencode) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewri
 
 // schema matches the line that opencode itself adds to a configuration file without it, in the
 // first run.
-var schema = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\s*"\$schema"\s*:\s*"[^"]*"\s*,?`)
-})
+var schema = grammar.Compiled(`\s*"\$schema"\s*:\s*"[^"]*"\s*,?`)
 
 // settings returns the settings of a configuration file, without the tool's own entries:
 // the schema's address, and the permission that kilo adds once for existing users.

@@ -3,14 +3,13 @@ package opencode
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
 
 	"reprise/rewrite"
 	"reprise/rewrite/jsonline"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/base"
+	"reprise/rewrite/tool/grammar"
 )
 
 // stream reads opencode's output in the caller's format and shows it unchanged: --format json, or
@@ -126,14 +125,10 @@ const errorPrefix = "\x1b[91m\x1b[1mError: \x1b[0m"
 // Two lines of a log: opencode's, with the run that wrote it, and an older form, which kilo also
 // writes.
 var (
-	log = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(
-			`^timestamp=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) level=(?:DEBUG|INFO|WARN|ERROR) run=([0-9a-f]{8}) (.*)\n$`)
-	})
-	kiloLog = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(
-			`^(?:DEBUG|INFO |WARN |ERROR) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d \+\d+ms (?:service=|.*\n$)`)
-	})
+	log = grammar.Compiled(
+		`^timestamp=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) level=(?:DEBUG|INFO|WARN|ERROR) run=([0-9a-f]{8}) (.*)\n$`)
+	kiloLog = grammar.Compiled(
+		`^(?:DEBUG|INFO |WARN |ERROR) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d \+\d+ms (?:service=|.*\n$)`)
 )
 
 // ErrLine takes the lines of the log out, unless the caller itself has asked for them. The first
