@@ -119,11 +119,6 @@ func variables(prefix string) rewrite.Variables {
 	}
 }
 
-type details struct {
-	ownLogs  bool   // the caller itself wants the log on stderr
-	logLevel string // the least level that is logged
-}
-
 func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 	end := len(in.Args)
 	if i := slices.Index(in.Args, "--"); i >= 0 {
@@ -136,12 +131,11 @@ func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 	call, first := o.Read(p, in), "" // the command
 	call.SessionID = p.Value("--session", "")
 	call.Dir = workingDir(in.Env("PWD"), p.Value("--dir", ""))
-	own := details{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "",
-		logLevel: p.Value("--log-level", in.Env(o.variable+"LOG_LEVEL"))}
+	// the caller itself wants the log on stderr
+	call.Own = in.Env(o.variable+"PRINT_LOGS") != ""
 	if p.Names("--print-logs") {
-		own.ownLogs = p.Value("--print-logs", "") == "true"
+		call.Own = p.Value("--print-logs", "") == "true"
 	}
-	call.Own = own
 	if len(p.Operands) > 0 {
 		first = in.Args[p.Operands[0].At]
 		call.AddAt, call.PromptArgs = p.Operands[0].At+1, p.Operands[1:]
@@ -153,7 +147,7 @@ func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 		Interactive: first == "",
 		Bad:         p.Repeated() || call.Prompt == "" && in.StdinTTY,
 	}
-	switch level := own.logLevel; {
+	switch level := p.Value("--log-level", in.Env(o.variable+"LOG_LEVEL")); {
 	case in.Env(o.variable+"DB") != "":
 		signs.Unmanaged = o.variable + "DB"
 	case call.Format == rewrite.Text && level != "" && level != "INFO" && level != "DEBUG":
@@ -316,7 +310,7 @@ func (o opencode) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	var added []string
 	if c.Format == rewrite.Text {
 		plan.ReadStderr, plan.OneStream = true, true
-		if !base.Own[details](c).ownLogs {
+		if !base.Own[bool](c) {
 			added = append(added, "--print-logs=true")
 		}
 	}

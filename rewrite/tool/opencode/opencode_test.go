@@ -243,7 +243,7 @@ func TestOpencodeTakesItsLogOut(t *testing.T) {
 			t.Errorf("%s: %+v", with, seen)
 		}
 		kept, shown, _ := playOpencode(t, with,
-			rewrite.CommandLine{Format: rewrite.Text, Own: details{ownLogs: true}}, rewrite.Plan{})
+			rewrite.CommandLine{Format: rewrite.Text, Own: true}, rewrite.Plan{})
 		if kept != wantOut || strings.Count(shown, " run=") < 10 {
 			t.Errorf("%s, whose caller wants the log: %q, %q", with, kept, shown)
 		}

@@ -135,7 +135,7 @@ var (
 // one names the run. Lines of another run or an earlier time are not the log but a tool's output,
 // which can show a log file.
 func (s *stream) ErrLine(line []byte) []byte {
-	if s.kilo && !base.Own[details](s.Call).ownLogs && kiloLog().Match(line) {
+	if s.kilo && !base.Own[bool](s.Call) && kiloLog().Match(line) {
 		return nil
 	}
 	m := log().FindSubmatch(line)
@@ -151,7 +151,7 @@ func (s *stream) ErrLine(line []byte) []byte {
 	}
 	s.logged = at
 	s.learnLog(string(m[3]))
-	if base.Own[details](s.Call).ownLogs {
+	if base.Own[bool](s.Call) {
 		return line
 	}
 	return nil
