@@ -36,21 +36,20 @@ func anthropicAnswer(x *exchange) {
 		writeJSON(x.w, http.StatusOK, message)
 		return
 	}
-	x.event("message_start", object{"type": "message_start", "message": message})
+	x.event(object{"type": "message_start", "message": message})
 	anthropicStream(x)
-	x.event("message_delta", object{
+	x.event(object{
 		"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil},
 		"usage": anthropicUsage(x.usage),
 	})
-	x.event("message_stop", object{"type": "message_stop"})
+	x.event(object{"type": "message_stop"})
 }
 
 // anthropicStream sends the blocks: the start of each is empty, and the deltas fill it.
 func anthropicStream(x *exchange) {
 	for index, block := range anthropicContent(x) {
 		delta := func(delta object) {
-			x.event("content_block_delta", object{"type": "content_block_delta", "index": index,
-				"delta": delta})
+			x.event(object{"type": "content_block_delta", "index": index, "delta": delta})
 		}
 		start, input := maps.Clone(block), block["input"]
 		if input != nil {
@@ -58,8 +57,7 @@ func anthropicStream(x *exchange) {
 		} else {
 			start["text"] = ""
 		}
-		x.event("content_block_start", object{"type": "content_block_start", "index": index,
-			"content_block": start})
+		x.event(object{"type": "content_block_start", "index": index, "content_block": start})
 		switch {
 		case input != nil:
 			delta(object{"type": "input_json_delta", "partial_json": Encode(input)})
@@ -68,7 +66,7 @@ func anthropicStream(x *exchange) {
 		default:
 			x.say(func(piece string) { delta(object{"type": "text_delta", "text": piece}) })
 		}
-		x.event("content_block_stop", object{"type": "content_block_stop", "index": index})
+		x.event(object{"type": "content_block_stop", "index": index})
 	}
 }
 
@@ -115,7 +113,7 @@ func chatAnswer(x *exchange) {
 		return
 	}
 	delta := func(delta object, stop any) {
-		x.event("", chatChunk(x, "chat.completion.chunk",
+		x.event(chatChunk(x, "chat.completion.chunk",
 			object{"delta": delta, "finish_reason": stop}))
 	}
 	if x.reply.Command != "" {
@@ -177,13 +175,13 @@ func geminiAnswer(x *exchange) {
 		return
 	}
 	if x.reply.Command != "" {
-		x.event("", geminiLast(x, geminiParts(x)...))
+		x.event(geminiLast(x, geminiParts(x)...))
 		return
 	}
 	x.say(func(piece string) {
-		x.event("", geminiChunk(object{"text": piece}))
+		x.event(geminiChunk(object{"text": piece}))
 	})
-	x.event("", geminiLast(x, object{"text": ""}))
+	x.event(geminiLast(x, object{"text": ""}))
 }
 
 // geminiParts returns the whole answer: a call of the CLI's shell tool, or the text.
@@ -226,8 +224,7 @@ func responsesTurn(item object) turn {
 
 // responsesAnswer streams: codex requests nothing else.
 func responsesAnswer(x *exchange) {
-	x.event("response.created", object{"type": "response.created",
-		"response": object{"id": x.id("resp")}})
+	x.event(object{"type": "response.created", "response": object{"id": x.id("resp")}})
 	items := []any{responsesMessage(x)}
 	if x.reply.Command != "" {
 		name, input := x.tool()
@@ -237,7 +234,7 @@ func responsesAnswer(x *exchange) {
 		responsesItem(x, "done", 1, call)
 		items = append(items, call)
 	}
-	x.event("response.completed", object{"type": "response.completed", "response": object{
+	x.event(object{"type": "response.completed", "response": object{
 		"id": x.id("resp"), "object": "response", "status": "completed", "model": x.body["model"],
 		"output": items, "usage": object{
 			"input_tokens":          x.usage.Input,
@@ -256,7 +253,7 @@ func responsesMessage(x *exchange) object {
 	}
 	responsesItem(x, "added", 0, item("in_progress", []any{}))
 	delta := func(piece string) {
-		x.event("response.output_text.delta", object{
+		x.event(object{
 			"type": "response.output_text.delta", "item_id": x.id("msg"),
 			"output_index": 0, "content_index": 0, "delta": piece,
 		})
@@ -275,6 +272,5 @@ func responsesMessage(x *exchange) object {
 }
 
 func responsesItem(x *exchange, step string, index int, item object) {
-	name := "response.output_item." + step
-	x.event(name, object{"type": name, "output_index": index, "item": item})
+	x.event(object{"type": "response.output_item." + step, "output_index": index, "item": item})
 }

@@ -155,10 +155,10 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = io.WriteString(w, Encode(v)) // a client that is gone needs no answer
 }
 
-// event sends one server-sent event, without buffering. The name can be empty.
-func (x *exchange) event(name string, data any) {
+// event sends one server-sent event, without buffering. Its name is the type of the data, if any.
+func (x *exchange) event(data object) {
 	x.w.Header().Set("Content-Type", "text/event-stream")
-	if name != "" {
+	if name := asString(data["type"]); name != "" {
 		fmt.Fprintf(x.w, "event: %s\n", name)
 	}
 	fmt.Fprintf(x.w, "data: %s\n\n", Encode(data))
