@@ -53,9 +53,7 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 	f.Text("fault", a.TildeIn(r.Fault))
 	f.Text(otherOutput(e))
 	f.Text("real binary", a.Tilde(cmp.Or(e.Real, "not found")))
-	if e.Chain != 0 {
-		f.Text("chain", fmt.Sprintf("c%d", e.Chain))
-	}
+	f.Cell("chain", view.ChainCell(e.Chain))
 	f.Text("session", e.NativeID)
 	f.Text("shared as", sharedWords(e.SharedAs))
 	f.Text("not shared", e.Call.Unshared)
@@ -66,11 +64,9 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 	}
 	f.Text("shown by", strings.Join(e.Evidence.Sentences(), "; "))
 	f.Text("against it", findings(e.Against))
-	if !e.Mode.Continues() {
-		f.Text("what to do", r.Advice)
-		f.Text("setting", r.Setting)
-		f.Text("command", r.Command)
-	}
+	f.Text("what to do", r.Advice) // none for a resume
+	f.Text("setting", r.Setting)
+	f.Text("command", r.Command)
 	f.Cell("runs", view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, strings.Clone)})
 	if len(e.Call.Prompt.Text) > 0 {
 		f.Text("sends", view.SentWords(int64(len(e.Call.Prompt.Text)), int64(len(e.Plan.Prompt)),
