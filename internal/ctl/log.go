@@ -25,8 +25,7 @@ func logCommand(a *app.App) *cobra.Command {
 			})
 		},
 	}
-	list = app.ListFlags(c, "shimctl.log/1")
-	c.Flags().Lookup("json").Usage += ", one call a line"
+	list = app.ListFlags(c, "shimctl.log/1, one call a line")
 	return c
 }
 

@@ -42,8 +42,8 @@ first. With a number: everything recorded about that call.`,
 			})
 		},
 	}
-	list = app.ListFlags(c, "shimctl.chains/1")
-	c.Flags().Lookup("json").Usage += ", of a chain shimctl.show/1, of a call shimctl.log/1"
+	list = app.ListFlags(c,
+		"shimctl.chains/1, of a chain shimctl.show/1, of a call shimctl.log/1")
 	return c
 }
 

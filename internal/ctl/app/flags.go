@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// JSONFlag adds --json, which prints the named schema, to a command.
+// JSONFlag adds --json, which prints the named schemas, to a command.
 func JSONFlag(c *cobra.Command, asJSON *bool, schema string) {
 	c.Flags().BoolVar(asJSON, "json", false, "print the schema "+schema)
 }

@@ -55,8 +55,7 @@ difference, both are shown.`,
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "print all of it")
-	app.JSONFlag(c, &asJSON, "shimctl.why/1")
-	c.Flags().Lookup("json").Usage += ", after -- shimctl.plan/1"
+	app.JSONFlag(c, &asJSON, "shimctl.why/1, after -- shimctl.plan/1")
 	c.ValidArgsFunction = cobra.FixedCompletions(app.ReasonCompletions(),
 		cobra.ShellCompDirectiveNoFileComp)
 	return c
