@@ -7,6 +7,7 @@
 package selftest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -28,11 +29,7 @@ const (
 // store ignores conditions on writes, and with other errors if the test could not be made.
 func Run(ctx context.Context, s store.Store) error {
 	names := []string{prefix + rand.Text(), prefix + rand.Text()}
-	err := try(ctx, s, names)
-	if failed := s.Delete(ctx, names...); err == nil {
-		err = failed
-	}
-	if err != nil {
+	if err := cmp.Or(try(ctx, s, names), s.Delete(ctx, names...)); err != nil {
 		return fmt.Errorf("test conditional writes: %w", err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,11 +108,8 @@ func (c *Client) call(ctx context.Context, q request) (answer, error) {
 		ctx, cancel = context.WithTimeout(ctx, longest)
 		defer cancel()
 	}
-	switch {
-	case c.live.Err() != nil:
-		return answer{}, fmt.Errorf("%w: %w", store.ErrUnreachable, context.Cause(c.live))
-	case ctx.Err() != nil:
-		return answer{}, fmt.Errorf("%w: %w", store.ErrUnreachable, context.Cause(ctx))
+	if err := cmp.Or(context.Cause(c.live), context.Cause(ctx)); err != nil {
+		return answer{}, fmt.Errorf("%w: %w", store.ErrUnreachable, err)
 	}
 	c.last++
 	q.ID = c.last
