@@ -75,24 +75,29 @@ func showNamed(a *app.App, l *ledger.Ledger, r view.Reporter, name string,
 		*list.Filter["task"] = name
 		return listChains(a, l, r, list)
 	}
-	return showChain(a, l, r, name, list.AsJSON)
+	return showChain(a, l, r, chains[0].ID, name, list.AsJSON)
 }
 
-func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON bool) error {
-	chain, err := a.ChainRow(l, name)
+func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, id int64, name string,
+	asJSON bool) error {
+	its := history.Query{Filter: history.Filter{Chain: id}, Lasting: a.Lasting()}
+	chains, err := history.Chains(l, its)
+	if err == nil && len(chains) == 0 {
+		err = app.NoChain(name) // all the calls were pruned
+	}
 	if err != nil {
 		return err
 	}
-	calls, err := history.LatestCalls(l, history.Query{Filter: history.Filter{Chain: chain.ID}})
+	calls, err := history.LatestCalls(l, its)
 	if err != nil {
 		return err
 	}
 	slices.Reverse(calls) // at a terminal the end stays on the screen
 	if asJSON {
-		return a.Stdout.PrintJSON(showReport{"shimctl.show/1", r.Chain(chain),
+		return a.Stdout.PrintJSON(showReport{"shimctl.show/1", r.Chain(chains[0]),
 			view.Mapped(calls, r.Call)})
 	}
-	printChain(a, r, chain, calls)
+	printChain(a, r, chains[0], calls)
 	return nil
 }
 

@@ -81,11 +81,14 @@ func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
 		}
 	}
 	if chain := *f["chain"]; chain != "" {
-		found, err := findChain(l, chain)
+		chains, err := FindChains(l, chain)
+		if err == nil && len(chains) > 1 {
+			err = several(chain, chains)
+		}
 		if err != nil {
 			return out, err
 		}
-		out.Chain = found.ID
+		out.Chain = chains[0].ID
 	}
 	return out, nil
 }

@@ -19,31 +19,19 @@ func number(name string) int64 {
 	return max(n, 0)
 }
 
-// findChain finds a chain by the name, as c12, the task or the start of the ID of one of its
-// sessions.
-func findChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
-	chains, err := FindChains(l, name)
-	if err != nil {
-		return ledger.ChainName{}, err
-	}
-	if len(chains) > 1 {
-		return ledger.ChainName{}, several(name, chains)
-	}
-	return chains[0], nil
-}
-
 // leastDigits is how long the start of a session's ID is at least if it has digits only: a shorter
 // one is the number of a call.
 const leastDigits = 8
 
-// FindChains finds all chains of a task, or else one as findChain does.
+// FindChains finds all chains of a task, or else one by the name, as c12, or the start of the ID of
+// one of its sessions.
 func FindChains(l *ledger.Ledger, name string) ([]ledger.ChainName, error) {
 	chains, err := l.FindChains(name)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(chains) == 0, number(name) > 0 && len(name) < leastDigits && chains[0].Task != name:
-		return nil, noChain(name)
+		return nil, NoChain(name)
 	case len(chains) > 1 && chains[0].Task != name:
 		return nil, several(name, chains)
 	}
@@ -70,28 +58,11 @@ func ChainWords(chains []ledger.ChainName) string {
 	}), " and of ")
 }
 
-// noChain returns the error for a name that no chain has.
-func noChain(name string) error {
+// NoChain returns the error for a name that no chain has.
+func NoChain(name string) error {
 	return WithHint(fmt.Errorf("there is no chain %q", name),
 		fmt.Sprintf("shimctl show lists them, as c12; of a session's ID give %d characters at "+
 			"least", ledger.MinPrefix))
-}
-
-// ChainRow finds a chain, as findChain does.
-func (a *App) ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) {
-	found, err := findChain(l, name)
-	if err != nil {
-		return history.ChainRow{}, err
-	}
-	chains, err := history.Chains(l, history.Query{Filter: history.Filter{Chain: found.ID},
-		Lasting: a.Lasting()})
-	if err == nil && len(chains) == 0 {
-		err = noChain(name) // all the calls were pruned
-	}
-	if err != nil {
-		return history.ChainRow{}, err
-	}
-	return chains[0], nil
 }
 
 // FindCall finds a call by the number.
