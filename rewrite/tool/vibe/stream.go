@@ -20,15 +20,12 @@ import (
 // caller's prompt in place of the delta.
 type stream struct {
 	base.Stream
-	private bool // only this run writes to the followed directory
-
 	output     []byte // all of stdout; not kept for streaming
 	checkpoint string // the newest that was read
 }
 
 func (vibe) Stream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
-	s := &stream{Stream: base.NewStream(c, p, previous),
-		private: base.Own[string](c) == ""}
+	s := &stream{Stream: base.NewStream(c, p, previous)}
 	if s.AtEnd = c.Format != rewrite.StreamJSON; s.AtEnd {
 		s.Max = rewrite.NoLines // json too is shown unchanged, or cut at the end
 	}
@@ -232,7 +229,8 @@ func (s *stream) File(name string, data []byte) {
 	case export:
 		var e run
 		ok, whole := jsonline.ReadEvent(data, &e)
-		if ok && (s.private || e.SessionID != "" && e.SessionID == s.State.ID) {
+		private := base.Own[string](s.Call) == "" // only this run writes to the directory
+		if ok && (private || e.SessionID != "" && e.SessionID == s.State.ID) {
 			s.State.Malformed = s.State.Malformed || !whole
 			s.learnRun(&e, whole)
 		}
