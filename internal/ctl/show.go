@@ -80,15 +80,15 @@ func showNamed(a *app.App, l *ledger.Ledger, r view.Reporter, name string,
 
 func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, id int64, name string,
 	asJSON bool) error {
-	its := history.Query{Filter: history.Filter{Chain: id}, Lasting: a.Lasting()}
-	chains, err := history.Chains(l, its)
+	query := history.Query{Filter: history.Filter{Chain: id}, Lasting: a.Lasting()}
+	chains, err := history.Chains(l, query)
 	if err == nil && len(chains) == 0 {
 		err = app.NoChain(name) // all the calls were pruned
 	}
 	if err != nil {
 		return err
 	}
-	calls, err := history.LatestCalls(l, its)
+	calls, err := history.LatestCalls(l, query)
 	if err != nil {
 		return err
 	}

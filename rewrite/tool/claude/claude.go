@@ -158,7 +158,7 @@ type details struct {
 	version      string         // the binary's, "" if not known
 	namesDefault bool           // a resume must name the default model
 	maxTurns     string         // the caller's limit
-	sources      string         // the settings that the caller wants to be read, "*" for all
+	sources      string         // the settings that the caller wants to be read, separated by commas
 }
 
 func (c claude) Parse(in rewrite.Input) rewrite.CommandLine {
