@@ -89,8 +89,7 @@ func (t *Ticket) join(tx *sql.Tx, d *decide.Decision) (err error) {
 		return err
 	}
 	if from != nil {
-		t.Totals, t.Left, t.cut = from.Totals, from.LeftFiles, d.ForkAt != "" &&
-			d.Reason != reason.StartedFrom
+		t.Totals, t.Left, t.cut = from.Totals, from.LeftFiles, d.ForkAt != ""
 	}
 	if t.Loan == nil {
 		if err := resetRoles(tx, c.Cwd, c.Task, c.Resets); err != nil {
@@ -167,11 +166,11 @@ func (t *Ticket) take(tx *sql.Tx, chain *Chain) error {
 // that ended unseen, so that it is not resumed again, and the call has none.
 func (l *Ledger) FallBack(t *Ticket, why reason.Code) error {
 	refused := t.Session
+	t.GiveUp(why)
 	err := l.write(func(tx *sql.Tx) error { return t.fallBack(tx, refused, why) })
 	if err != nil {
-		t.GiveUp(why)
+		t.Session = 0
 	}
-	t.Totals, t.Left = "", ""
 	return Wrap("record refusal", err)
 }
 
@@ -195,7 +194,7 @@ func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
 	if err := t.take(tx, chain); err != nil {
 		return err
 	}
-	t.Mode, t.FellBack, t.SentBytes, t.WholeReason = rewrite.Fresh, why, t.PromptBytes, ""
+	t.SentBytes, t.WholeReason = t.PromptBytes, ""
 	_, err = t.save(tx)
 	return err
 }
