@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"database/sql"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -68,10 +67,7 @@ func (l *Ledger) facts(c *Call) (f decide.Facts, err error) {
 		return f, nil
 	}
 	if c.Tree != nil {
-		f.Given = func(to prompt.Continuity) string {
-			digest := c.Prompt.Given(to)
-			return hex.EncodeToString(digest[:8])
-		}
+		f.Given = c.Prompt.Given
 	}
 	err = l.addChains(c, &f)
 	return f, err

@@ -467,10 +467,10 @@ func (p *Prompt) sameOpening(base Footprint, m matched) bool {
 	return true
 }
 
-// Given returns a digest of the prompt's additions: to all the session's prompts if it repeats
+// Given returns a short name for the prompt's additions: to all the session's prompts if it repeats
 // them, otherwise to the session's first prompt. Numbers in headings do not count, since callers
 // number their rounds there.
-func (p *Prompt) Given(c Continuity) Digest {
+func (p *Prompt) Given(c Continuity) string {
 	root := map[Digest]bool{}
 	if c.Relation == reason.Revises || c.Relation == reason.Identical {
 		for _, d := range c.Root {
@@ -489,7 +489,7 @@ func (p *Prompt) Given(c Continuity) Digest {
 		}
 		added.Write(digest[:])
 	}
-	return p.digest(added.String())
+	return shortName(p.digest(added.String()))
 }
 
 // WithoutDigits returns a text without the digits, which can count rounds.

@@ -34,10 +34,9 @@ func IsRole(role, name string) bool {
 
 // Name returns a short name for a text. Under the key it distinguishes texts and reveals nothing
 // about them.
-func (k Key) Name(text string) string {
-	d := k.Digester()(text)
-	return hex.EncodeToString(d[:8])
-}
+func (k Key) Name(text string) string { return shortName(k.Digester()(text)) }
+
+func shortName(d Digest) string { return hex.EncodeToString(d[:8]) }
 
 // Digester returns the function that digests texts under the key. The function is not safe for
 // concurrent use.
