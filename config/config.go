@@ -35,8 +35,8 @@ type Config struct {
 type Policy struct {
 	TTL        time.Duration // a session idle for longer is not resumed
 	MaxAge     time.Duration // a session that began longer ago is not resumed
-	Unnamed    Unnamed       // the need of a call without a name to be resumed
-	ResumeSame bool          // so is a call that repeats a prompt of the session
+	Unnamed    rewrite.Unnamed
+	ResumeSame bool // a call that repeats a prompt of the session is resumed
 	// so is a call of a named job with another template than the session's
 	Unrelated   bool
 	WholePrompt bool // a resumed session is never sent only the new part
@@ -76,17 +76,6 @@ const (
 // KeepSuperseded is how long a session stays that copies have continued.
 const KeepSuperseded = 24 * time.Hour
 
-// Unnamed is the condition for a call without a task name to be resumed.
-type Unnamed string
-
-// The conditions: evidence that it continues the session's own work, a prompt that extends the
-// session's, or a name.
-const (
-	UnnamedEvidence Unnamed = "evidence"
-	UnnamedExtends  Unnamed = "extends"
-	UnnamedOff      Unnamed = "off"
-)
-
 // Busy is how to handle a call of a session that another process is using.
 type Busy string
 
@@ -105,7 +94,7 @@ func Default() Config {
 		Policy: Policy{
 			TTL:     30 * time.Minute,
 			MaxAge:  24 * time.Hour,
-			Unnamed: UnnamedEvidence,
+			Unnamed: rewrite.UnnamedEvidence,
 			Busy:    BusyFork,
 			Rollout: 1,
 		},

@@ -39,7 +39,7 @@ func testCall(text string, key prompt.Key, now decide.Millis) *ledger.Call {
 		Prompt: prompt.New(text, key),
 		Request: decide.Request{Now: now,
 			Limits: decide.Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000,
-				ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends}},
+				ContextShare: 0.8, MinBase: 200, Unnamed: rewrite.UnnamedExtends}},
 		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"reprise/ledger/decide"
+	"reprise/rewrite"
 )
 
 const (
@@ -33,7 +34,7 @@ func (j project) run(where, prompt, answer string, began, ended decide.Millis) i
 
 func (j project) call(where, prompt string, now decide.Millis) *Call {
 	c := testCall(j.l, prompt, now)
-	c.Project, c.Caller, c.Limits.Unnamed = where, callerOf(7), decide.UnnamedEvidence
+	c.Project, c.Caller, c.Limits.Unnamed = where, callerOf(7), rewrite.UnnamedEvidence
 	c.Limits.MaxAge = 2 * answersKept
 	return c
 }

@@ -31,20 +31,20 @@ func TestWhichSessionsAreRead(t *testing.T) {
 	tests := []struct {
 		name, prompt   string
 		change         string // SQL
-		limit          decide.Unnamed
+		limit          rewrite.Unnamed
 		unnamed, named int
 	}{
-		{"goes on from the end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "", decide.UnnamedExtends,
+		{"goes on from the end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "", rewrite.UnnamedExtends,
 			1, 1},
 		{"does not go on with its work", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "",
-			decide.UnnamedEvidence, 1, 1},
-		{"repeats the end", "\n\nRound 0.\n\nRound 1.", "", decide.UnnamedExtends, 1, 3},
-		{"says another thing", "\n\nRound 7.", "", decide.UnnamedExtends, 3, 3},
+			rewrite.UnnamedEvidence, 1, 1},
+		{"repeats the end", "\n\nRound 0.\n\nRound 1.", "", rewrite.UnnamedExtends, 1, 3},
+		{"says another thing", "\n\nRound 7.", "", rewrite.UnnamedExtends, 3, 3},
 		{"the end is in use", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", fmt.Sprintf(
 			"INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (3, '%s', %d, "+
-				"%d, 0)", inUse.Boot, inUse.PID, inUse.Start), decide.UnnamedExtends, 3, 3},
+				"%d, 0)", inUse.Boot, inUse.PID, inUse.Start), rewrite.UnnamedExtends, 3, 3},
 		{"the end was never seen to end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.",
-			"UPDATE sessions SET state = 'running' WHERE id = 3", decide.UnnamedExtends, 3, 3},
+			"UPDATE sessions SET state = 'running' WHERE id = 3", rewrite.UnnamedExtends, 3, 3},
 		{"a session of another job is in use", "\n\nRound 0.\n\nRound 1.\n\nRound 2.",
 			fmt.Sprintf(`INSERT INTO chains (id, tool, cwd, home, rule, task, role, created, updated,
 					first_line, session_id, since)
@@ -57,11 +57,11 @@ func TestWhichSessionsAreRead(t *testing.T) {
 				FROM sessions WHERE id = 1 AND EXISTS (SELECT 1 FROM chains WHERE id = 9);
 			INSERT INTO leases (session_id, boot, pid, pid_start, taken)
 				SELECT id, '%s', %d, %d, 0 FROM sessions WHERE id = 9`,
-				inUse.Boot, inUse.PID, inUse.Start), decide.UnnamedEvidence, 2, 1},
+				inUse.Boot, inUse.PID, inUse.Start), rewrite.UnnamedEvidence, 2, 1},
 		{"others ran at once", "\n\nRound 0.\n\nRound 1.\n\nRound 2.",
-			"UPDATE chains SET concurrent = 1", decide.UnnamedExtends, 1, 3},
+			"UPDATE chains SET concurrent = 1", rewrite.UnnamedExtends, 1, 3},
 		{"another end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.",
-			"UPDATE sessions SET parent_id = NULL WHERE id = 2", decide.UnnamedExtends, 2, 3},
+			"UPDATE sessions SET parent_id = NULL WHERE id = 2", rewrite.UnnamedExtends, 2, 3},
 	}
 	for _, tt := range tests {
 		for _, call := range []func(*Ledger, string, decide.Millis) *Call{copyCall, namedCopyCall} {
@@ -293,7 +293,7 @@ func TestTheSessionThatWasSentMost(t *testing.T) {
 		var tickets []*Ticket
 		for i, text := range texts { // all at once: each begins a chain
 			c := testCall(l, text, decide.Millis(1000+i))
-			c.Limits.Unnamed = decide.UnnamedExtends
+			c.Limits.Unnamed = rewrite.UnnamedExtends
 			_, ticket := beginCall(t, l, c)
 			tickets = append(tickets, ticket)
 		}
@@ -302,7 +302,7 @@ func TestTheSessionThatWasSentMost(t *testing.T) {
 				fmt.Sprintf("%08d-2222-4333-8444-555555555555", i), "done", 2000))
 		}
 		c := testCall(l, texts[0]+"\n\nThe z.", 3000)
-		c.Limits.Unnamed = decide.UnnamedExtends
+		c.Limits.Unnamed = rewrite.UnnamedExtends
 		shown, _, err := Preview(l, c)
 		if err != nil {
 			t.Fatal(err)

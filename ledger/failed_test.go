@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"reprise/ledger/decide"
+	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
 
@@ -87,7 +88,7 @@ func TestAfterAKilledShim(t *testing.T) {
 			}
 			c := copyCall(l, prompt, now)
 			// the prompt shows no answer
-			c.Limits.Unnamed, c.Strict, c.Task = decide.UnnamedEvidence, true, "task"
+			c.Limits.Unnamed, c.Strict, c.Task = rewrite.UnnamedEvidence, true, "task"
 			return c
 		}
 		prompt := fmt.Sprintf(base, 1)
@@ -114,7 +115,7 @@ func TestLostBesideAnother(t *testing.T) {
 	l, _ := newLedger(t)
 	call := func(prompt string, now decide.Millis) *Call {
 		c := copyCall(l, prompt, now)
-		c.Limits.Unnamed, c.Strict, c.Task = decide.UnnamedEvidence, true, "task"
+		c.Limits.Unnamed, c.Strict, c.Task = rewrite.UnnamedEvidence, true, "task"
 		return c
 	}
 	prompt := fmt.Sprintf(base, 1)

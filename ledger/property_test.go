@@ -369,7 +369,7 @@ func TestNoUnsafeResume(t *testing.T) {
 	}
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0))}
 	limits := decide.Limits{TTL: 30 * minute, MaxAge: 24 * hour, MinBase: 1,
-		Unnamed: decide.UnnamedExtends}
+		Unnamed: rewrite.UnnamedExtends}
 	safe, taken, resumed := 0, 0, 0
 	for n := range cases {
 		jobs := []job{g.job()}
@@ -430,7 +430,7 @@ func TestNoUnsafeResume(t *testing.T) {
 // that mean nothing.
 func checkEvidence(t *testing.T, jobs []job, after []piece, f decide.Facts, fits []int64) {
 	t.Helper()
-	f.Limits.Unnamed = decide.UnnamedEvidence
+	f.Limits.Unnamed = rewrite.UnnamedEvidence
 	if d := decide.Decide(f); d.Mode == rewrite.Resume &&
 		!(slices.Contains(fits, d.Session) && (d.Evidence.Transcript || d.Evidence.Answer)) {
 		j := jobs[d.Session-1]
@@ -438,7 +438,7 @@ func checkEvidence(t *testing.T, jobs []job, after []piece, f decide.Facts, fits
 			"answered\n%s\n--- the prompt\n%s",
 			d.Session, d.Evidence, fits, render(j.sent), j.raw, render(after))
 	}
-	f.Limits.Unnamed = decide.UnnamedOff
+	f.Limits.Unnamed = rewrite.UnnamedOff
 	if d := decide.Decide(f); d.Mode == rewrite.Resume {
 		t.Fatalf("resumed by %v although switched off", d.Evidence)
 	}

@@ -537,6 +537,17 @@ type Span = struct{ At, N int }
 // NoAttempt is the number of an attempt that is not known.
 const NoAttempt = -1
 
+// Unnamed is the condition for a call without a task name to be resumed.
+type Unnamed string
+
+// The conditions.
+const (
+	UnnamedEvidence Unnamed = "evidence" // evidence that it continues the session's own work
+	// a prompt that repeats everything the session was sent and adds something
+	UnnamedExtends Unnamed = "extends"
+	UnnamedOff     Unnamed = "off" // a name: it is never resumed
+)
+
 // A Mode is how a call is handled.
 type Mode string
 

@@ -28,7 +28,7 @@ const minEvident = 24
 // call to continue it.
 func LeastBase(p config.Policy) int {
 	return decide.Limits{MinBase: LeastIdentical, MinEvident: minEvident,
-		Unnamed: decide.Unnamed(p.Unnamed)}.LeastBase()
+		Unnamed: p.Unnamed}.LeastBase()
 }
 
 // decided is the decision on a call, and the facts it was made of.
@@ -207,7 +207,7 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Limits = decide.Limits{
 		TTL: decide.Millis(m.TTL.Milliseconds()), MaxAge: decide.Millis(m.MaxAge.Milliseconds()),
 		ContextShare: c.ContextLimit, MinBase: LeastIdentical, MinEvident: minEvident,
-		Unnamed:      decide.Unnamed(m.Unnamed),
+		Unnamed:      m.Unnamed,
 		ResumeSame:   m.ResumeSame,
 		Unrelated:    m.Unrelated,
 		WholePrompt:  m.WholePrompt,

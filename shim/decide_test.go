@@ -34,7 +34,7 @@ fresh_when = 'anew'
 	}
 	plain := decide.Limits{TTL: 7_200_000, MaxAge: 180_000, WholePrompt: true, HoldOut: 0.25,
 		ResumeDearer: true, ContextShare: 0.8,
-		MinBase: LeastIdentical, MinEvident: minEvident, Unnamed: decide.UnnamedOff}
+		MinBase: LeastIdentical, MinEvident: minEvident, Unnamed: rewrite.UnnamedOff}
 	ruled := plain
 	ruled.TTL, ruled.ResumeSame = 60_000, true
 	for tool, want := range map[string]decide.Limits{"claude": plain, "codex": ruled,

@@ -24,8 +24,8 @@ import (
 // of testdata/prompts hold them, one for each preset.
 type sequence struct {
 	Name    string
-	Preset  string         // the rule that must hold for its calls, "" for none
-	Unnamed config.Unnamed // the proof that its calls need without a name, "" for the default
+	Preset  string          // the rule that must hold for its calls, "" for none
+	Unnamed rewrite.Unnamed // the proof that its calls need without a name, "" for the default
 	Env     map[string]string
 	Args    []string
 	Calls   []sequenceCall
@@ -107,7 +107,7 @@ func (s sequence) play(t *testing.T) {
 // call makes call i, checks the decision on it, and returns the session that it ran in.
 func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now decide.Millis) string {
 	cfg := config.Default()
-	cfg.Unnamed = config.Unnamed(orElse(string(s.Unnamed), string(cfg.Unnamed)))
+	cfg.Unnamed = rewrite.Unnamed(orElse(string(s.Unnamed), string(cfg.Unnamed)))
 	call := s.Calls[i]
 	d, rule := s.decide(t, l, cfg, i, now)
 	if string(d.Mode) != call.Expect || string(d.Reason) != call.Why || rule != s.Preset {

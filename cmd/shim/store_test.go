@@ -226,7 +226,7 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 		Request: decide.Request{Now: now, Limits: decide.Limits{
 			TTL:          decide.Millis(time.Hour.Milliseconds()),
 			MaxAge:       decide.Millis((24 * time.Hour).Milliseconds()),
-			ContextShare: 0.8, MinBase: 100, Unnamed: decide.UnnamedExtends},
+			ContextShare: 0.8, MinBase: 100, Unnamed: rewrite.UnnamedExtends},
 			Checkout: func(string, string) bool { return !differs }},
 		Stored: func(string, string, decide.Stamp) decide.StoredState {
 			return decide.StoredSame

@@ -315,7 +315,7 @@ func chooseUnnamed(f Facts) (*ChainFacts, reason.Code) {
 	case c == nil:
 	case c.Continuity.Relation == reason.Identical:
 		return chooseIdentical(f, c)
-	case f.Limits.Unnamed == UnnamedOff:
+	case f.Limits.Unnamed == rewrite.UnnamedOff:
 		return nil, reason.UnnamedOff
 	case f.More:
 		return nil, reason.Ambiguous
@@ -343,7 +343,7 @@ func chooseUnnamed(f Facts) (*ChainFacts, reason.Code) {
 // LeastBase returns how long, in bytes, the prompt of a job that nothing names must be for a call
 // to continue it.
 func (l Limits) LeastBase() int {
-	if l.Unnamed == UnnamedExtends {
+	if l.Unnamed == rewrite.UnnamedExtends {
 		return l.MinBase
 	}
 	return l.MinEvident
@@ -519,6 +519,6 @@ func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, reason.Code) {
 // has ended: only if the prompt shows the answer.
 func (l Limits) GoesBack(c *ChainFacts) bool {
 	e := &c.Continuity.Evidence
-	return l.Unnamed == UnnamedExtends || c.Continuity.Relation == reason.Identical ||
+	return l.Unnamed == rewrite.UnnamedExtends || c.Continuity.Relation == reason.Identical ||
 		e.Answer > 0 || e.Transcript
 }

@@ -417,7 +417,8 @@ func decisions() []decision {
 		{"stopped at its turns, no evidence", limited(Evidence{}), rewrite.Fresh,
 			reason.NoEvidence, 0},
 		{"stopped at its turns, no evidence asked for",
-			both(unnamed(UnnamedExtends), limited(Evidence{})), rewrite.Resume, reason.Extends, 7},
+			both(unnamed(rewrite.UnnamedExtends), limited(Evidence{})), rewrite.Resume,
+			reason.Extends, 7},
 		{"stopped at its turns, and again", both(related(reason.Identical), limited(Evidence{})),
 			rewrite.Fresh, reason.Identical, 7},
 		{"stopped at its turns, named, extends", named(limited(Evidence{})), rewrite.Resume,
@@ -481,19 +482,20 @@ func decisions() []decision {
 		{"little text, with evidence", first(func(c *ChainFacts) { c.BaseBytes = 24 }),
 			rewrite.Resume, reason.Extends, 7},
 		{"too little text without evidence",
-			func(f *Facts) { f.Limits.Unnamed, f.Chains[0].BaseBytes = UnnamedExtends, 199 },
+			func(f *Facts) { f.Limits.Unnamed, f.Chains[0].BaseBytes = rewrite.UnnamedExtends, 199 },
 			rewrite.Fresh, reason.BaseTooSmall, 0},
 		{"no evidence", proven(Evidence{}), rewrite.Fresh, reason.NoEvidence, 0},
 		{"a new role", against("judge"), rewrite.Fresh, reason.NewRole, 0},
 		{"a clean start", against("clean"), rewrite.Fresh, reason.CleanStart, 0},
 		{"an answer that was edited", against("shown"), rewrite.Fresh, reason.HistoryEdited, 0},
-		{"no evidence asked for", both(against("judge"), unnamed(UnnamedExtends)), rewrite.Resume,
+		{"no evidence asked for", both(against("judge"), unnamed(rewrite.UnnamedExtends)),
+			rewrite.Resume,
 			reason.Extends, 7},
 		{"an edited answer, no evidence asked for",
-			both(shows("Your last report:"), unnamed(UnnamedExtends)), rewrite.Fresh,
+			both(shows("Your last report:"), unnamed(rewrite.UnnamedExtends)), rewrite.Fresh,
 			reason.HistoryEdited, 0},
-		{"switched off", unnamed(UnnamedOff), rewrite.Fresh, reason.UnnamedOff, 0},
-		{"switched off, named", both(unnamed(UnnamedOff), named(related(reason.Extends))),
+		{"switched off", unnamed(rewrite.UnnamedOff), rewrite.Fresh, reason.UnnamedOff, 0},
+		{"switched off, named", both(unnamed(rewrite.UnnamedOff), named(related(reason.Extends))),
 			rewrite.Resume, reason.Extends, 7},
 		{"evidence for one of two", second(Evidence{}, false), rewrite.Resume, reason.Extends, 7},
 		{"work for one of two of a caller", both(proven(Evidence{Work: true, Caller: "loop.sh"}),
@@ -856,7 +858,7 @@ func TestNoEvidenceBesidePreambles(t *testing.T) {
 		o.Continuity.Relation, o.Continuity.Root = reason.BaseChanged, []prompt.Digest{{1}, {text}}
 		f.Chains = append(f.Chains, o)
 	}
-	f.Limits.Unnamed = UnnamedEvidence
+	f.Limits.Unnamed = rewrite.UnnamedEvidence
 	if d := Decide(f); d.Reason != reason.NoEvidence {
 		t.Errorf("%s (%s)", d.Mode, d.Reason)
 	}
@@ -867,7 +869,7 @@ func TestObjectionsAreFoundOnDemand(t *testing.T) {
 	looked := 0
 	look := func() []prompt.Finding { looked++; return nil }
 	f := treeFacts(node{2, 0, reason.Extends, 2, nil}, node{1, 0, reason.Revises, 1, nil})
-	f.Limits.Unnamed = UnnamedEvidence
+	f.Limits.Unnamed = rewrite.UnnamedEvidence
 	for i := range f.Chains {
 		f.Chains[i].Evidence, f.Chains[i].Against = Evidence{}, look
 	}
@@ -914,7 +916,7 @@ func quotes(bytes int, own bool) func(*Facts) {
 func unrelated(f *Facts) { f.Limits.Unrelated = true }
 
 // unnamed sets the proof that a call without a name needs.
-func unnamed(u Unnamed) func(*Facts) { return func(f *Facts) { f.Limits.Unnamed = u } }
+func unnamed(u rewrite.Unnamed) func(*Facts) { return func(f *Facts) { f.Limits.Unnamed = u } }
 
 func both(change, also func(*Facts)) func(*Facts) {
 	return func(f *Facts) { change(f); also(f) }
@@ -937,7 +939,7 @@ func second(p Evidence, shown bool) func(*Facts) {
 // like it.
 func replacedBefore(other int64) func(*Facts) {
 	return func(f *Facts) {
-		f.Limits.Unnamed = UnnamedEvidence
+		f.Limits.Unnamed = rewrite.UnnamedEvidence
 		c := &f.Chains[0]
 		c.Continuity.Relation, c.Continuity.Replaced = reason.Revises, true
 		c.Evidence = Evidence{Caller: "loop.sh", Work: true, Trace: true}
@@ -1030,15 +1032,15 @@ func TestVerdict(t *testing.T) {
 		"revises, in a task that is known": {reason.Revises, Evidence{Caller: loop},
 			func(f *Facts) { f.SameTask = true }, reason.BaseChanged},
 		"extends, no evidence wanted": {reason.Extends, Evidence{},
-			unnamed(UnnamedExtends), ""},
+			unnamed(rewrite.UnnamedExtends), ""},
 		"extends behind other lines, no evidence wanted": {reason.Extends, Evidence{},
-			both(unnamed(UnnamedExtends),
+			both(unnamed(rewrite.UnnamedExtends),
 				first(func(c *ChainFacts) { c.Continuity.BeginsAlike = false })),
 			reason.NoEvidence},
 		"revises, no evidence wanted": {reason.Revises, Evidence{},
-			unnamed(UnnamedExtends), reason.BaseChanged},
+			unnamed(rewrite.UnnamedExtends), reason.BaseChanged},
 		"extends, cut short, no evidence wanted": {reason.Extends, Evidence{},
-			both(stopped, unnamed(UnnamedExtends)), ""},
+			both(stopped, unnamed(rewrite.UnnamedExtends)), ""},
 		"extends, the same answer given twice": {reason.Extends,
 			Evidence{Answer: true, Work: true}, shared, reason.Ambiguous},
 		"conversation, the same answer twice": {reason.Extends,

@@ -210,17 +210,6 @@ func (c *ChainFacts) QuotesLong() bool {
 	return e.Own && e.Answer >= prompt.LongAnswer
 }
 
-// Unnamed is the condition for a call without a name to be resumed.
-type Unnamed string
-
-// The conditions.
-const (
-	UnnamedEvidence Unnamed = "evidence" // evidence that it continues the session's own work
-	// a prompt that repeats everything the session was sent and adds something
-	UnnamedExtends Unnamed = "extends"
-	UnnamedOff     Unnamed = "off" // a name: it is never resumed
-)
-
 // Limits are the bounds within which a session is resumed.
 type Limits struct {
 	TTL          Millis  // longest time idle
@@ -228,7 +217,7 @@ type Limits struct {
 	ContextShare float64 // share of the context window that can be used up
 	MinBase      int     // least bytes of an unnamed job's prompt, to be distinct from others
 	MinEvident   int     // the same if there is evidence that the call continues it
-	Unnamed      Unnamed // the condition for an unnamed call to be resumed
+	Unnamed      rewrite.Unnamed
 	ResumeSame   bool    // an identical prompt resumes
 	WholePrompt  bool    // never send a delta
 	HoldOut      float64 // share of the chains that are never resumed, for comparison

@@ -3,6 +3,7 @@ package decide
 import (
 	"cmp"
 
+	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
@@ -32,7 +33,7 @@ func (f *Facts) verdict(c *ChainFacts) reason.Code {
 
 // extends reports whether the prompt extends the session's, and that suffices.
 func (f *Facts) extends(c *ChainFacts) bool {
-	return c.Continuity.Relation == reason.Extends && f.Limits.Unnamed == UnnamedExtends &&
+	return c.Continuity.Relation == reason.Extends && f.Limits.Unnamed == rewrite.UnnamedExtends &&
 		c.Continuity.BeginsAlike
 }
 

@@ -54,7 +54,7 @@ func play(t *testing.T, l *ledger.Ledger, now decide.Millis, change func(*ledger
 		Home: "/home/.claude", Prompt: prompt.New(fmt.Sprintf(base, now), l.Key()), Scope: "r",
 		Request: decide.Request{Now: now,
 			Limits: decide.Limits{TTL: 24 * hour, MaxAge: 24 * hour,
-				ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends, Unrelated: true}},
+				ContextShare: 0.8, MinBase: 200, Unnamed: rewrite.UnnamedExtends, Unrelated: true}},
 		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
 	if change != nil {

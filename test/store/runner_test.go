@@ -135,7 +135,7 @@ func (r *runner) newCall() *ledger.Call {
 		Prompt: prompt.New(r.prompt(), r.digests),
 		Request: decide.Request{Now: r.now(),
 			Limits: decide.Limits{TTL: 1 << 40, MaxAge: 1 << 40, ContextShare: 0.8,
-				MinBase: 200, Unnamed: decide.UnnamedExtends},
+				MinBase: 200, Unnamed: rewrite.UnnamedExtends},
 			Checkout: func(string, string) bool { return true }},
 		Stored: func(string, string, decide.Stamp) decide.StoredState {
 			return decide.StoredSame

@@ -101,7 +101,7 @@ func nextFresh(cfg config.Config, d Case) reason.Code {
 	switch policy := rulePolicy(cfg, d.Rule); {
 	case d.End != "":
 		return d.End
-	case d.Task == "" && policy.Unnamed == config.UnnamedOff:
+	case d.Task == "" && policy.Unnamed == rewrite.UnnamedOff:
 		return reason.UnnamedOff
 	case d.Task == "" && d.Bytes > 0 && d.Bytes < shim.LeastBase(policy):
 		return reason.BaseTooSmall
