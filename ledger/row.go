@@ -37,13 +37,6 @@ func newTable[T any](name string) table[T] {
 		sync.OnceValue(func() tablePlan { return planTable(name, reflect.TypeFor[T]()) })}
 }
 
-const textColumn, numberColumn = "TEXT NOT NULL DEFAULT ''", "INTEGER NOT NULL DEFAULT 0"
-
-var definitions = map[reflect.Kind]string{
-	reflect.Int: numberColumn, reflect.Int64: numberColumn, reflect.Bool: numberColumn,
-	reflect.String: textColumn, reflect.Slice: textColumn, reflect.Struct: textColumn,
-}
-
 func planTable(name string, row reflect.Type) (p tablePlan) {
 	var defined, names, marks, set, read []string
 	for _, f := range reflect.VisibleFields(row) {
@@ -78,16 +71,17 @@ func newTableField(f reflect.StructField, tag string) (one tableField) {
 		write: "?"}
 	kind, isBlob := f.Type.Kind(), f.Type == reflect.TypeFor[[]byte]()
 	zero := map[reflect.Kind]string{reflect.String: "''",
-		reflect.Int: "0", reflect.Int64: "0"}[kind]
-	isNumber := f.Type == reflect.TypeFor[Number]()
-	one.isJSON = kind == reflect.Slice && !isBlob || kind == reflect.Struct && !isNumber
+		reflect.Int: "0", reflect.Int64: "0", reflect.Bool: "0"}[kind]
+	one.isJSON = definition == "" && zero == "" && !isBlob
 	switch {
 	case strings.Contains(name, "."):
 		one.read = "coalesce(" + name + ", " + zero + ")"
 	case definition == "" && isBlob:
 		one.definition = "BLOB NOT NULL DEFAULT x''"
+	case definition == "" && zero == "0":
+		one.definition = "INTEGER NOT NULL DEFAULT 0"
 	case definition == "":
-		one.definition = definitions[kind]
+		one.definition = "TEXT NOT NULL DEFAULT ''"
 	case zero != "" && name != "id" && !strings.Contains(definition, "NOT NULL"):
 		one.read, one.write = "coalesce($."+name+", "+zero+")", "nullif(?, "+zero+")"
 	}
