@@ -17,18 +17,12 @@ const errorLimit = 3
 // resumeBlocker returns the reason that prevents resuming the chain's session, "" for none, and the
 // names of the changes that are the reason.
 func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code, changed []string) {
-	why = stateReason(c)
-	switch {
-	case c.Held || why == "":
-	case why == c.StateWhy:
-		return why, "", nil
-	default:
-		return why, c.StateWhy, nil
-	}
-	if f.NoResume {
+	switch why, detail = stateReason(c); {
+	case why != "" && !c.Held:
+		return why, detail, nil
+	case f.NoResume:
 		return reason.NoResume, "", nil
-	}
-	if f.HookSet {
+	case f.HookSet:
 		return reason.HookSetting, "", nil
 	}
 	if why, changed = difference(f, c); why != "" {
@@ -75,18 +69,18 @@ func (f *Facts) forks() bool { return f.Copies && f.ForkPoint != nil }
 // harmless are the StateWhy of a live session that say nothing against it.
 var harmless = []reason.Code{"", reason.TurnLimit, reason.RefusedBusy, reason.LateStdin}
 
-func stateReason(c *ChainFacts) reason.Code {
+func stateReason(c *ChainFacts) (why, detail reason.Code) {
 	switch {
 	case c.State == Live && c.NativeID != "" && slices.Contains(harmless, c.StateWhy):
-		return ""
+		return "", ""
 	case c.StateWhy == reason.Unread, c.StateWhy == reason.BackgroundLeft:
-		return c.StateWhy
+		return c.StateWhy, ""
 	case c.State == Failed, c.State == Live && c.StateWhy != "":
-		return reason.PreviousFailed
+		return reason.PreviousFailed, c.StateWhy
 	case c.State == Dead:
-		return reason.SessionDead
+		return reason.SessionDead, c.StateWhy
 	}
-	return reason.PreviousKilled
+	return reason.PreviousKilled, c.StateWhy
 }
 
 // difference returns why a session no longer fits a call, and the names of the changes.
