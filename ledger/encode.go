@@ -126,10 +126,7 @@ func decodeShape(data []byte) prompt.Shape {
 const markSize = 8
 
 func encodeMarks(marks []prompt.WordDigest) []byte {
-	out := make([]byte, 0, len(marks)*markSize)
-	for _, m := range marks {
-		out = binary.BigEndian.AppendUint64(out, uint64(m))
-	}
+	out, _ := binary.Append(nil, binary.BigEndian, marks) // it fails only for other types
 	return out
 }
 
