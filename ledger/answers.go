@@ -14,7 +14,7 @@ import (
 
 // Answers are kept for a day, and a prompt is compared with the latest of a project.
 const (
-	answersKept = 24 * 60 * 60 * 1000
+	answersKept = day
 	maxAnswers  = 256
 )
 
@@ -148,18 +148,13 @@ func shownSessions(answers []givenAnswer) string {
 	return strings.Join(ids, ", ")
 }
 
-// longestRun bounds how long before a time a call began that still ran then.
-const longestRun = 24 * 60 * 60 * 1000
-
 // Beside returns how many calls ran at some time between two times in a directory or below it. A
-// call without a recorded end counts.
+// call without a recorded end counts. No call is taken to run for more than a day.
 func (l *Ledger) Beside(dir string, from, to decide.Millis) (n int, err error) {
 	below := strings.TrimSuffix(dir, "/") + "/"
-	err = l.db.QueryRow("SELECT count(*) FROM calls WHERE started >= ? AND started < ? AND "+
-		"(duration IS NULL "+
-		"OR started + duration > ?) "+
-		"AND (cwd = ? OR substr(cwd, 1, ?) = ?)", from-longestRun, to, from, dir,
-		len([]rune(below)), below).Scan(&n)
+	err = l.db.QueryRow(`SELECT count(*) FROM calls WHERE started >= ? AND started < ?
+		AND (duration IS NULL OR started + duration > ?) AND substr(cwd || '/', 1, length(?4)) = ?4`,
+		from-day, to, from, below).Scan(&n)
 	return n, err
 }
 

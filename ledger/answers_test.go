@@ -296,8 +296,8 @@ func TestBeside(t *testing.T) {
 	}{
 		{"/project", 1000, 2000, 1}, {"/project", 2000, 3000, 0}, {"/project", 1999, 3001, 2},
 		{"/project", 2001, 2999, 0}, {"/project", 3500, 9000, 2},
-		{"/project/sub", 0, 9000, 1}, {"/", 0, 9000, 4}, {"/project", 5000 + longestRun, 5000 +
-			longestRun, 1}, {"/project", 5001 + longestRun, 6000 + longestRun, 0},
+		{"/project/sub", 0, 9000, 1}, {"/", 0, 9000, 4}, {"/project", 5000 + day, 5000 +
+			day, 1}, {"/project", 5001 + day, 6000 + day, 0},
 	} {
 		if n, err := l.Beside(tt.dir, tt.from, tt.to); n != tt.want || err != nil {
 			t.Errorf("%s from %d to %d: %d, %v, want %d", tt.dir, tt.from, tt.to, n, err, tt.want)

@@ -42,7 +42,7 @@ func (l *lease) fields() []any {
 func (l lease) held() bool {
 	if l.shim.Hidden() {
 		age := decide.MillisOf(time.Now()) - l.taken
-		return max(age, -age) < lostAfter // a lease from the future is of a clock that was set back
+		return max(age, -age) < day // a lease from the future is of a clock that was set back
 	}
 	l.child.Boot, l.child.Namespace = l.shim.Boot, l.shim.Namespace
 	return l.shim.Alive() || l.child.Alive()
@@ -68,23 +68,19 @@ func clearLeases(tx *sql.Tx, where string, args ...any) (held []lease, err error
 	return held, err
 }
 
-// lostAfter is when a call is taken for lost if nothing shows whether the process lives: it has no
-// session, or runs in another namespace.
-const lostAfter decide.Millis = 24 * 3_600_000
-
 // lastCalls is among how many of the latest calls EndLost searches for these.
 const lastCalls = 1000
 
-// EndLost records as killed the calls without a recorded end after shim and tool are gone, and
-// removes their leases. Their sessions stay as they are. A call that was taken for lost records the
-// end all the same.
+// EndLost records as killed the calls without a recorded end after shim and tool are gone, or a day
+// after they began if they have no session, and removes their leases. Their sessions stay as they
+// are. A call that was taken for lost records the end all the same.
 func (l *Ledger) EndLost(now decide.Millis) error {
 	_, dead, err := readLeases(l, "")
 	if err != nil {
 		return err
 	}
 	lost, err := Column[int64](l, `SELECT id FROM calls WHERE outcome IS NULL AND session_id IS NULL
-			AND started < ? AND id > (SELECT max(id) FROM calls) - ?`, now-lostAfter, lastCalls)
+			AND started < ? AND id > (SELECT max(id) FROM calls) - ?`, now-day, lastCalls)
 	if err != nil || len(dead)+len(lost) == 0 {
 		return err
 	}

@@ -79,10 +79,10 @@ func TestLostWithoutASession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := endedAs(t, l, ticket.ID, 3000+lostAfter); got != "" {
+	if got := endedAs(t, l, ticket.ID, 3000+day); got != "" {
 		t.Errorf("after a day: %q", got)
 	}
-	if got := endedAs(t, l, ticket.ID, 3001+lostAfter); got != "killed" {
+	if got := endedAs(t, l, ticket.ID, 3001+day); got != "killed" {
 		t.Errorf("after more than a day: %q", got)
 	}
 }
@@ -139,7 +139,7 @@ func TestWaiting(t *testing.T) {
 // A process of another PID namespace cannot be seen: its call counts as running for a day, and so
 // does a call from the future, since the clock might have been set back.
 func TestLeaseOfAnotherNamespace(t *testing.T) {
-	for _, over := range []decide.Millis{lostAfter + hour, -lostAfter - hour} {
+	for _, over := range []decide.Millis{day + hour, -day - hour} {
 		testHiddenLease(t, over)
 	}
 }

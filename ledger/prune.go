@@ -200,7 +200,6 @@ func dropCalls(tx *sql.Tx, which string, limit int64, args ...any) (int64, error
 		"%s LIMIT %d)", which, limit), args...))
 }
 
-// day is the shortest time between two claims to do the same.
 const day = decide.Millis(24 * 3_600_000)
 
 // The tasks that shims do at most once a day.
