@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math"
+	"slices"
 
 	"reprise/rewrite/prompt"
 )
@@ -59,11 +60,7 @@ const saidForms = 2
 // answer without lines.
 func encodeSaid(a prompt.Answer) []byte {
 	var out []byte
-	for i := range saidForms {
-		var form prompt.Answer
-		if i < len(a.Said) {
-			form = a.Said[i]
-		}
+	for _, form := range slices.Concat(a.Said, make([]prompt.Answer, saidForms))[:saidForms] {
 		out = append(out, encodeAnswer(form)...)
 	}
 	return out
