@@ -140,7 +140,7 @@ func duration(field *time.Duration, most time.Duration) value {
 		}
 		*field = d
 		return nil
-	}, func() string { return quotedIfSet(written(*field)) }}
+	}, func() string { return Quoted(written(*field)) }}
 }
 
 const unitHint = `write a number and its unit (ms, s, m, h, d, w), as in "30m"`

@@ -50,11 +50,8 @@ func inTOML(value any) string {
 	return strings.ToValidUTF8(text, "\ufffd")
 }
 
-// written formats a duration without zero minutes and seconds, and 0 as "".
+// written formats a duration without zero minutes and seconds.
 func written(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")
