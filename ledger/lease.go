@@ -68,8 +68,8 @@ func clearLeases(tx *sql.Tx, where string, args ...any) (held []lease, err error
 	return held, err
 }
 
-// lastCalls is among how many of the latest calls EndLost searches for these.
-const lastCalls = 1000
+// LastCalls is among how many of the latest calls are searched for calls without a recorded end.
+const LastCalls = 1000
 
 // EndLost records as killed the calls without a recorded end after shim and tool are gone, or a day
 // after they began if they have no session, and removes their leases. Their sessions stay as they
@@ -80,7 +80,7 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 		return err
 	}
 	lost, err := Column[int64](l, `SELECT id FROM calls WHERE outcome IS NULL AND session_id IS NULL
-			AND started < ? AND id > (SELECT max(id) FROM calls) - ?`, now-day, lastCalls)
+			AND started < ? AND id > (SELECT max(id) FROM calls) - ?`, now-day, LastCalls)
 	if err != nil || len(dead)+len(lost) == 0 {
 		return err
 	}

@@ -22,7 +22,7 @@ func RunningCalls(l *ledger.Ledger, f Filter, now decide.Millis) (list []ledger.
 	rows, err := readCalls(l,
 		"i.outcome IS NULL AND i.id > (SELECT max(id) FROM calls) - ? AND "+where+
 			" ORDER BY i.id DESC",
-		slices.Concat([]any{recentCalls}, args)...)
+		slices.Concat([]any{ledger.LastCalls}, args)...)
 	for _, i := range rows {
 		held := i.Started > now-hour
 		if i.Session != 0 {
@@ -40,14 +40,8 @@ func RunningCalls(l *ledger.Ledger, f Filter, now decide.Millis) (list []ledger.
 // FindCall returns one call, and whether it is there.
 func FindCall(l *ledger.Ledger, id int64) (i ledger.Record, found bool, err error) {
 	list, err := readCalls(l, "i.id = ?", id)
-	if found = len(list) > 0; found {
-		i = list[0]
-	}
-	return i, found, err
+	return append(list, ledger.Record{})[0], len(list) > 0, err
 }
-
-// recentCalls is the number of latest calls that RunningCalls searches.
-const recentCalls = 1000
 
 func readCalls(l *ledger.Ledger, where string, args ...any) ([]ledger.Record, error) {
 	list, err := ledger.List(l,
