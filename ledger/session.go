@@ -28,8 +28,9 @@ func sessionFor(c *Call, d *decide.Decision, from *Session) Session {
 		return s
 	}
 	s := *from
-	if d.Copy {
-		s = from.copied()
+	if d.Copy { // it was sent and answered the same, and has the same age
+		s.NativeID, s.ToolVersion, s.File, s.Stamp = "", "", "", ""
+		s.StateWhy, s.Reset, s.CallersOwn, s.Errors = "", false, false, 0
 	}
 	s.run(c)
 	s.Rounds = d.Rounds
@@ -61,15 +62,6 @@ func (s *Session) run(c *Call) {
 	if c.Attempt != rewrite.NoAttempt {
 		s.Attempt = new(c.Attempt)
 	}
-}
-
-// copied returns the session that a copy will be. It was sent and answered the same, and has the
-// same age.
-func (s *Session) copied() Session {
-	k := *s
-	k.NativeID, k.ToolVersion, k.File, k.Stamp = "", "", "", ""
-	k.StateWhy, k.Reset, k.CallersOwn, k.Errors = "", false, false, 0
-	return k
 }
 
 // unfit are the refusals with a cause that is or might be in the session itself: it would be
