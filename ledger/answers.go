@@ -152,8 +152,8 @@ func shownSessions(answers []givenAnswer) string {
 // call without a recorded end counts. No call is taken to run for more than a day.
 func (l *Ledger) Beside(dir string, from, to decide.Millis) (n int, err error) {
 	below := strings.TrimSuffix(dir, "/") + "/"
-	err = l.db.QueryRow(`SELECT count(*) FROM calls WHERE started >= ? AND started < ?
-		AND (duration IS NULL OR started + duration > ?) AND substr(cwd || '/', 1, length(?4)) = ?4`,
+	err = l.db.QueryRow(`SELECT count(*) FROM calls WHERE started >= ? AND started < ? AND
+		(duration IS NULL OR started + duration > ?) AND substr(cwd || '/', 1, length(?4)) = ?4`,
 		from-day, to, from, below).Scan(&n)
 	return n, err
 }

@@ -482,7 +482,9 @@ func decisions() []decision {
 		{"little text, with evidence", first(func(c *ChainFacts) { c.BaseBytes = 24 }),
 			rewrite.Resume, reason.Extends, 7},
 		{"too little text without evidence",
-			func(f *Facts) { f.Limits.Unnamed, f.Chains[0].BaseBytes = rewrite.UnnamedExtends, 199 },
+			func(f *Facts) {
+				f.Limits.Unnamed, f.Chains[0].BaseBytes = rewrite.UnnamedExtends, 199
+			},
 			rewrite.Fresh, reason.BaseTooSmall, 0},
 		{"no evidence", proven(Evidence{}), rewrite.Fresh, reason.NoEvidence, 0},
 		{"a new role", against("judge"), rewrite.Fresh, reason.NewRole, 0},
