@@ -131,7 +131,8 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 	return all, nil
 }
 
-// sample draws a scenario of each kind. The tools take turns, so that each has at least one.
+// sample draws a scenario of each kind. The tools take turns, so that each has at least one; a tool
+// that starts slowly takes every third turn.
 func sample(all []scenario, seed uint64) (drawn []scenario) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return s.slow })
 	slices.SortFunc(all, func(a, b scenario) int {
@@ -149,7 +150,9 @@ func sample(all []scenario, seed uint64) (drawn []scenario) {
 		})
 		s := slices.MinFunc(same, func(a, b scenario) int { return turns[a.tool] - turns[b.tool] })
 		drawn, has[s.kind] = append(drawn, s), true
-		turns[s.tool]++
+		if turns[s.tool]++; clis[s.tool].modest {
+			turns[s.tool] += 2
+		}
 	}
 	return drawn
 }
