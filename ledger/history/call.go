@@ -40,7 +40,10 @@ func RunningCalls(l *ledger.Ledger, f Filter, now decide.Millis) (list []ledger.
 // FindCall returns one call, and whether it is there.
 func FindCall(l *ledger.Ledger, id int64) (i ledger.Record, found bool, err error) {
 	list, err := readCalls(l, "i.id = ?", id)
-	return append(list, ledger.Record{})[0], len(list) > 0, err
+	if found = len(list) > 0; found {
+		i = list[0]
+	}
+	return i, found, err
 }
 
 func readCalls(l *ledger.Ledger, where string, args ...any) ([]ledger.Record, error) {
