@@ -9,7 +9,7 @@ import (
 // A sample has one scenario of each kind, and one to four of each tool.
 func TestSample(t *testing.T) {
 	tools := slices.Sorted(maps.Keys(clis))
-	for seed := range uint64(20) {
+	for seed := range uint64(100) {
 		all, err := options{seed: seed}.chosen(tools)
 		if err != nil {
 			t.Fatal(err)
